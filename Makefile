@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The two commands: `make run` builds the library and asks it about this machine; `make test` runs every test.
+# `make help` lists the others. What belongs to one area stands in mk/AREA.mk.
+
+PREFIX     ?= /usr/local
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR     ?= $(PREFIX)/bin
+MANDIR     ?= $(PREFIX)/share/man
+DATADIR    ?= $(PREFIX)/share
+DESTDIR    ?=
+
+BUILD := build
+TOP   := $(CURDIR)
+
+VERSION_MAJOR := $(shell sed -n 's/^#define REACH_VERSION_MAJOR //p' include/reach.h)
+VERSION_MINOR := $(shell sed -n 's/^#define REACH_VERSION_MINOR //p' include/reach.h)
+VERSION_PATCH := $(shell sed -n 's/^#define REACH_VERSION_PATCH //p' include/reach.h)
+VERSION       := $(VERSION_MAJOR).$(VERSION_MINOR).$(VERSION_PATCH)
+
+# What a C program of this repository is compiled with, and how it finds the library that was just built.
+CWARN       := -Wall -Wextra -Wpedantic -Werror
+REACH_FLAGS := -I$(TOP)/include
+REACH_LIBS  := -L$(TOP)/$(BUILD) -Wl,-rpath,$(TOP)/$(BUILD) -lreach
+
+.PHONY: all
+all:
+
+include mk/build.mk
+include $(filter-out mk/build.mk,$(sort $(wildcard mk/*.mk)))
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf $(BUILD) .build
+
+.PHONY: help
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile mk/*.mk | sort | while IFS="$$(printf '\t')" read -r name text; do \
+	    printf '  make %-14s %s\n' "$$name" "$$text"; done

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The small build: Embedded Swift, whole module, optimised for size. The same Swift files are built the normal way by
+# `swift build`; only the folder named Swift, which needs the full language, is left out here.
+
+SWIFTC  ?= swiftc
+CLANG   ?= clang
+SWIFT_SMALL := -enable-experimental-feature Embedded -wmo -Osize -parse-as-library -swift-version 6 \
+               -package-name libreach -warnings-as-errors -Xcc -fPIC -Xcc -fno-stack-protector \
+               -I $(BUILD)/small -I Sources/CLinux -I include
+
+CORE_SOURCES := $(sort $(shell find Sources/ReachabilitySwift -name '*.swift' -not -path '*/Swift/*'))
+ABI_SOURCES  := $(sort $(wildcard Sources/CReachabilityABI/*.swift))
+C_HEADERS    := $(wildcard Sources/CLinux/*) include/reach.h include/module.modulemap
+MAP          := Sources/CReachabilityABI/libreach.map
+
+LINK_SMALL := -shared -fuse-ld=lld -Wl,--gc-sections -Wl,--icf=all -Wl,--version-script=$(MAP) -Wl,-soname=libreach.so.1 \
+              -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,text -Wl,-z,nodelete -Wl,--build-id
+
+all: lib
+
+.PHONY: lib
+lib: $(BUILD)/libreach.so.1 $(BUILD)/libreach.so $(BUILD)/libreach.a ## build the library
+
+$(BUILD)/small:
+	mkdir -p $@
+
+$(BUILD)/small/core.o: $(CORE_SOURCES) $(C_HEADERS) mk/build.mk | $(BUILD)/small
+	$(SWIFTC) $(SWIFT_SMALL) -module-name ReachabilitySwift -emit-module \
+	    -emit-module-path $(BUILD)/small/ReachabilitySwift.swiftmodule -c $(CORE_SOURCES) -o $@
+
+$(BUILD)/small/abi.o: $(ABI_SOURCES) $(BUILD)/small/core.o
+	$(SWIFTC) $(SWIFT_SMALL) -module-name CReachabilityABI -c $(ABI_SOURCES) -o $@
+
+$(BUILD)/libreach.so.1: $(BUILD)/small/core.o $(BUILD)/small/abi.o $(MAP)
+	$(CLANG) $(LINK_SMALL) $(BUILD)/small/core.o $(BUILD)/small/abi.o -o $@.unstripped
+	llvm-objcopy --strip-all $@.unstripped $@
+
+$(BUILD)/libreach.so: $(BUILD)/libreach.so.1
+	ln -sf libreach.so.1 $@
+
+# One object in which every name but reach_* is local, so that a program that embeds it sees nothing else.
+$(BUILD)/libreach.a: $(BUILD)/small/core.o $(BUILD)/small/abi.o
+	ld.lld -r -o $(BUILD)/small/libreach.o $(BUILD)/small/core.o $(BUILD)/small/abi.o
+	llvm-objcopy --wildcard --keep-global-symbol='reach_*' $(BUILD)/small/libreach.o
+	rm -f $@
+	llvm-ar rcs $@ $(BUILD)/small/libreach.o
