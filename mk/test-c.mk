@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The C tests, run against the shared library that is shipped. Tests/Support is the harness they share; another fragment
+# uses it by depending on $(SUPPORT_LIB) and compiling with $(SUPPORT_CFLAGS) and $(SUPPORT_LIBS).
+
+SUPPORT_LIB    := $(BUILD)/tests/libsupport.a
+SUPPORT_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g $(CWARN) -pthread $(REACH_FLAGS) -I$(TOP)/Tests/Support
+SUPPORT_LIBS   := $(SUPPORT_LIB) $(REACH_LIBS) -lcmocka
+
+SUPPORT_SOURCES := $(sort $(wildcard Tests/Support/*.c))
+SUPPORT_OBJECTS := $(SUPPORT_SOURCES:Tests/Support/%.c=$(BUILD)/tests/support/%.o)
+SUPPORT_HEADERS := Tests/Support/support.h include/reach.h
+
+$(BUILD)/tests $(BUILD)/tests/support:
+	mkdir -p $@
+
+# The first thing that is compiled says what is missing, before the compiler does in its own way.
+.PHONY: test-c-needs
+test-c-needs:
+	@missing=; \
+	printf '#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <cmocka.h>\n' \
+	    | $(CC) -E - >/dev/null 2>&1 || missing="$$missing libcmocka-dev"; \
+	printf '#include <seccomp.h>\n' | $(CC) -E - >/dev/null 2>&1 || missing="$$missing libseccomp-dev"; \
+	for program in ip:iproute2 valgrind:valgrind pkg-config:pkg-config gcc:gcc g++:g++; do \
+	    PATH="$$PATH:/usr/sbin:/sbin" command -v $${program%%:*} >/dev/null || missing="$$missing $${program##*:}"; \
+	done; \
+	test -z "$$missing" || { \
+	    echo "The C tests need packages that are not installed. Install them with:"; \
+	    echo "    apt-get install -y --no-install-recommends$$missing"; exit 1; } >&2
+
+$(BUILD)/tests/support/%.o: Tests/Support/%.c $(SUPPORT_HEADERS) | $(BUILD)/tests/support test-c-needs
+	$(CC) $(SUPPORT_CFLAGS) -c -o $@ $<
+
+$(SUPPORT_LIB): $(SUPPORT_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
