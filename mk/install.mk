@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# Installing, and proving that what was installed is of use. One list says what goes where; install and uninstall both
+# read it, so that neither can forget what the other knows.
+#
+# Directories: DESTDIR is put before all of them and appears in no installed file. PREFIX, LIBDIR, INCLUDEDIR, BINDIR,
+# MANDIR and DATADIR may each be set; the ones below follow from these, and may be set too, as distributions differ.
+
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+CMAKEDIR     ?= $(LIBDIR)/cmake/reach
+BASHCOMPDIR  ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR   ?= $(DATADIR)/zsh/site-functions
+FISHCOMPDIR  ?= $(DATADIR)/fish/vendor_completions.d
+
+INSTALL  ?= install
+LDCONFIG ?= ldconfig
+
+SOVERSION := $(VERSION_MAJOR)
+CONFIGURED := $(BUILD)/configured
+
+# mode:file:destination. Directories of headers are walked, so that a header that is added is installed.
+INSTALL_HEADERS := reach.h module.modulemap \
+                   $(patsubst include/%,%,$(wildcard include/SystemConfiguration/*.h include/CoreFoundation/*.h))
+INSTALL_FILES = \
+    0755:$(BUILD)/libreach.so.$(SOVERSION):$(LIBDIR)/libreach.so.$(VERSION) \
+    0644:$(BUILD)/libreach.a:$(LIBDIR)/libreach.a \
+    $(foreach h,$(INSTALL_HEADERS),0644:include/$(h):$(INCLUDEDIR)/$(h)) \
+    0644:$(CONFIGURED)/libreach.pc:$(PKGCONFIGDIR)/libreach.pc \
+    0644:$(CONFIGURED)/reachConfig.cmake:$(CMAKEDIR)/reachConfig.cmake \
+    0644:$(CONFIGURED)/reachConfigVersion.cmake:$(CMAKEDIR)/reachConfigVersion.cmake \
+    $(INSTALL_MORE)
+
+# target:link
+INSTALL_LINKS = \
+    libreach.so.$(VERSION):$(LIBDIR)/libreach.so.$(SOVERSION) \
+    libreach.so.$(SOVERSION):$(LIBDIR)/libreach.so
+
+# Ours alone: removed when empty. Deepest first.
+INSTALL_DIRS = $(CMAKEDIR) $(INCLUDEDIR)/SystemConfiguration $(INCLUDEDIR)/CoreFoundation
+
+# Each area adds to these: INSTALL_MORE (mode:file:destination), INSTALL_NEEDS (targets to build before).
+INSTALL_NEEDS += lib configured
+
+# What depends on the directories is written anew each time, since they may be given to `make install` alone.
+FILL_IN = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@VERSION_MAJOR@|$(VERSION_MAJOR)|g' \
+    -e 's|@SOVERSION@|$(SOVERSION)|g' -e 's|@PREFIX@|$(PREFIX)|g' \
+    -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|g' \
+    -e 's|@INCLUDEDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR))|g' -e 's|@CMAKEDIR@|$(CMAKEDIR)|g' \
+    -e "s|@LIBDIR_FROM_CMAKE@|$$(realpath -ms --relative-to=$(CMAKEDIR) $(LIBDIR))|g" \
+    -e "s|@INCLUDEDIR_FROM_CMAKE@|$$(realpath -ms --relative-to=$(CMAKEDIR) $(INCLUDEDIR))|g" \
+    -e "s|@TOP_FROM_BUILD@|$$(realpath -ms --relative-to=$(BUILD) .)|g" \
+    -e "s|@POINTER_SIZE@|$$(printf '__SIZEOF_POINTER__\n' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P -xc -)|g"
+
+.PHONY: configured
+configured:
+	@mkdir -p $(CONFIGURED)
+	@for f in pkgconfig/libreach.pc cmake/reachConfig.cmake cmake/reachConfigVersion.cmake; do \
+	    $(FILL_IN) $$f.in > $(CONFIGURED)/$${f##*/} || exit 1; done
+
+# Lets pkg-config find the library where it was built: PKG_CONFIG_PATH=build pkg-config --libs libreach.
+all: $(BUILD)/libreach-uninstalled.pc
+$(BUILD)/libreach-uninstalled.pc: pkgconfig/libreach-uninstalled.pc.in include/reach.h mk/install.mk
+	@mkdir -p $(@D)
+	$(FILL_IN) $< > $@
+
+.PHONY: install
+install: ## install the library, headers, tool and manuals (PREFIX, DESTDIR, LIBDIR, ...)
+	@$(MAKE) --no-print-directory $(INSTALL_NEEDS)
+	@set -e; for entry in $(INSTALL_FILES); do \
+	    mode=$${entry%%:*}; rest=$${entry#*:}; to=$(DESTDIR)$${rest#*:}; \
+	    $(INSTALL) -d "$${to%/*}"; $(INSTALL) -m $$mode "$${rest%%:*}" "$$to"; echo "  $$to"; done
+	@set -e; for entry in $(INSTALL_LINKS); do to=$(DESTDIR)$${entry#*:}; \
+	    ln -sfn "$${entry%%:*}" "$$to"; echo "  $$to"; done
+	@# A library in a directory the loader caches is found only after the cache was made anew; a staged one is not ours to do.
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/usr/sbin:/sbin" $(LDCONFIG) || true; fi
+
+.PHONY: uninstall
+uninstall: configured ## remove what install put there (give it the same variables)
+	@$(MAKE) --no-print-directory $(UNINSTALL_NEEDS)
+	@set -e; for entry in $(INSTALL_FILES); do rest=$${entry#*:}; rm -f "$(DESTDIR)$${rest#*:}"; done
+	@set -e; for entry in $(INSTALL_LINKS); do rm -f "$(DESTDIR)$${entry#*:}"; done
+	@for dir in $(INSTALL_DIRS); do rmdir "$(DESTDIR)$$dir" 2>/dev/null || true; done

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The manual pages. A page of section 3 describes a family of functions and names each of them in its NAME section; from
+# there come the one-line files by which `man reach_get_flags` finds the family's page, so that the two cannot differ.
+
+MAN_PAGES := $(sort $(wildcard man/*.1 man/*.3))
+MAN_TESTS := $(wildcard Tests/Documentation/*.py)
+
+# page:alias, for every name of a page but its own.
+MAN_ALIASES = $(shell awk '/^\.Nd/ { nextfile } /^\.Nm [a-z_]/ { page = FILENAME; sub(/.*\//, "", page); \
+    if ($$2 ".3" != page) print page ":" $$2 ".3" }' $(filter %.3,$(MAN_PAGES)))
+
+.PHONY: man-aliases
+man-aliases:
+	@mkdir -p $(CONFIGURED)/man3
+	@for entry in $(MAN_ALIASES); do \
+	    printf '.so man3/%s\n' "$${entry%%:*}" > $(CONFIGURED)/man3/"$${entry#*:}"; done
+
+INSTALL_NEEDS += man-aliases
+INSTALL_MORE += \
+    $(foreach page,$(MAN_PAGES),0644:$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+    $(foreach entry,$(MAN_ALIASES),0644:$(CONFIGURED)/man3/$(lastword $(subst :, ,$(entry))):$(MANDIR)/man3/$(lastword $(subst :, ,$(entry))))

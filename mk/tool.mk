@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The command-line tool. The one that is built here finds the library beside itself. The one that is installed is linked
+# again by `make install`, since only then is it known where the library will be.
+
+CC     ?= cc
+CFLAGS ?= -O2 -g
+
+TOOL_SOURCES := $(sort $(wildcard Sources/reach/*.c))
+TOOL_OBJECTS := $(TOOL_SOURCES:Sources/reach/%.c=$(BUILD)/tool/%.o)
+TOOL_HEADERS := $(wildcard Sources/reach/*.h) include/reach.h
+TOOL_TESTS   := $(wildcard Tests/Tool/*.py)
+
+all: tool
+
+.PHONY: tool
+tool: $(BUILD)/reach ## build the command-line tool
+
+$(BUILD)/tool/%.o: Sources/reach/%.c $(TOOL_HEADERS) mk/tool.mk
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CWARN) -Iinclude $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/reach: $(TOOL_OBJECTS) $(BUILD)/libreach.so.1 $(BUILD)/libreach.so
+	$(CC) $(CFLAGS) $(LDFLAGS) $(TOOL_OBJECTS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN' -lreach -o $@
+
+# The loader looks into these by itself; an installed tool carries a path to its library only when it lies elsewhere.
+LOADER_DIRS := /lib /usr/lib /usr/local/lib /lib64 /usr/lib64 $(shell $(CC) -print-multiarch 2>/dev/null | sed 's|..*|/lib/& /usr/lib/& /usr/local/lib/&|')
+
+.PHONY: tool-for-install
+tool-for-install: tool
+	@mkdir -p $(CONFIGURED)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(TOOL_OBJECTS) -L$(BUILD) $(if $(filter $(LIBDIR),$(LOADER_DIRS)),,-Wl,-rpath,$(LIBDIR)) \
+	    -lreach -o $(CONFIGURED)/reach
+
+INSTALL_NEEDS += tool-for-install
+INSTALL_MORE += \
+    0755:$(CONFIGURED)/reach:$(BINDIR)/reach \
+    0644:completions/reach.bash:$(BASHCOMPDIR)/reach \
+    0644:completions/_reach:$(ZSHCOMPDIR)/_reach \
+    0644:completions/reach.fish:$(FISHCOMPDIR)/reach.fish
