@@ -1,0 +1,3 @@
+module example/reach
+
+go 1.19
