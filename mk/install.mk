@@ -62,7 +62,7 @@ configured:
 all: $(BUILD)/libreach-uninstalled.pc
 $(BUILD)/libreach-uninstalled.pc: pkgconfig/libreach-uninstalled.pc.in include/reach.h mk/install.mk
 	@mkdir -p $(@D)
-	$(FILL_IN) $< > $@
+	@$(FILL_IN) $< > $@
 
 .PHONY: install
 install: ## install the library, headers, tool and manuals (PREFIX, DESTDIR, LIBDIR, ...)
@@ -77,7 +77,6 @@ install: ## install the library, headers, tool and manuals (PREFIX, DESTDIR, LIB
 
 .PHONY: uninstall
 uninstall: configured ## remove what install put there (give it the same variables)
-	@$(MAKE) --no-print-directory $(UNINSTALL_NEEDS)
 	@set -e; for entry in $(INSTALL_FILES); do rest=$${entry#*:}; rm -f "$(DESTDIR)$${rest#*:}"; done
 	@set -e; for entry in $(INSTALL_LINKS); do rm -f "$(DESTDIR)$${entry#*:}"; done
 	@for dir in $(INSTALL_DIRS); do rmdir "$(DESTDIR)$$dir" 2>/dev/null || true; done
