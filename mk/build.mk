@@ -7,7 +7,7 @@
 SWIFTC  ?= swiftc
 CLANG   ?= clang
 SWIFT_SMALL := -enable-experimental-feature Embedded -wmo -Osize -parse-as-library -swift-version 6 \
-               -package-name libreach -warnings-as-errors -Xcc -fPIC -Xcc -fno-stack-protector \
+               -package-name libreach -warnings-as-errors -Xfrontend -function-sections -Xcc -fPIC -Xcc -fno-stack-protector \
                -I $(BUILD)/small -I Sources/CLinux -I include
 
 CORE_SOURCES := $(sort $(shell find Sources/ReachabilitySwift -name '*.swift' -not -path '*/Swift/*'))
@@ -27,10 +27,12 @@ $(BUILD)/small:
 	mkdir -p $@
 
 $(BUILD)/small/core.o: $(CORE_SOURCES) $(C_HEADERS) mk/build.mk | $(BUILD)/small
+	rm -f $@ # the compiler leaves an object alone whose code is the same, even when its options are not
 	$(SWIFTC) $(SWIFT_SMALL) -module-name ReachabilitySwift -emit-module \
 	    -emit-module-path $(BUILD)/small/ReachabilitySwift.swiftmodule -c $(CORE_SOURCES) -o $@
 
 $(BUILD)/small/abi.o: $(ABI_SOURCES) $(BUILD)/small/core.o
+	rm -f $@
 	$(SWIFTC) $(SWIFT_SMALL) -module-name CReachabilityABI -c $(ABI_SOURCES) -o $@
 
 $(BUILD)/libreach.so.1: $(BUILD)/small/core.o $(BUILD)/small/abi.o $(MAP)

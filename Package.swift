@@ -1,0 +1,20 @@
+// swift-tools-version: 6.0
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import PackageDescription
+
+let package = Package(
+    name: "libreach",
+    products: [
+        .library(name: "ReachabilitySwift", targets: ["ReachabilitySwift"])
+    ],
+    targets: [
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        .systemLibrary(name: "CReach", path: "include"),
+        .target(name: "ReachabilitySwift", dependencies: ["CLinux"]),
+        .target(name: "CReachabilityABI", dependencies: ["CLinux", "CReach", "ReachabilitySwift"],
+                exclude: ["libreach.map", "symbols.txt"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

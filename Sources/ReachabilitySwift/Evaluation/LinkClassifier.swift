@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+
+/// Tells what a link is from what the kernel says of it: device type, link kind, device class and driver. Never from its
+/// name, which people and udev choose.
+package enum LinkClassifier {
+    /// ARPHRD_ numbers; <linux/if_arp.h> cannot be imported beside <net/if.h>.
+    private enum HardwareType {
+        static let ethernet: UInt16 = 1
+        static let ppp: UInt16 = 512
+        static let rawIP: UInt16 = 519
+        static let loopback: UInt16 = 772
+        static let ieee80211: ClosedRange<UInt16> = 801...803
+    }
+
+    /// What can be told without asking anybody; nil when an Ethernet-like device has to be looked at more closely.
+    package static func kindByType(_ link: Link) -> LinkKind? {
+        switch link.hardwareType {
+        case HardwareType.loopback: return .loopback
+        case HardwareType.ppp: return .ppp
+        case HardwareType.rawIP: return .cellular
+        case HardwareType.ieee80211: return .wifi
+        default: break
+        }
+        if link.infoKind.equals("wwan") || link.infoKind.equals("rmnet") { return .cellular }
+        if link.isPointToPoint { return .tunnel }
+        if link.hardwareType == HardwareType.ethernet {
+            // A virtual device has a link kind and is no modem and no radio.
+            return link.infoKind == InterfaceName() ? nil : .ethernet
+        }
+        return .other
+    }
+
+    /// Looks at the device class and at the driver of a hardware device.
+    package static func kindByDevice(_ link: Link) -> LinkKind {
+        if let kind = kindByDeviceClass(link) { return kind }
+        if let driver = driver(link), isModemDriver(driver) { return .cellular }
+        return .ethernet
+    }
+
+    /// DEVTYPE in the device's uevent file. sysfs shows the network namespace that it was mounted in, so that the file counts
+    /// only when it is about this very link.
+    private static func kindByDeviceClass(_ link: Link) -> LinkKind? {
+        var path = bytes("/sys/class/net/")
+        path.append(contentsOf: link.name.bytes)
+        path.append(contentsOf: bytes("/uevent"))
+        guard let content = Syscalls.readFully(path, limit: 1024) else { return nil }
+        var index = bytes("IFINDEX=")
+        index.append(contentsOf: decimal(link.index))
+        guard hasLine(content, index) else { return nil }
+        if hasLine(content, bytes("DEVTYPE=wlan")) { return .wifi }
+        if hasLine(content, bytes("DEVTYPE=wwan")) { return .cellular }
+        return nil
+    }
+
+    private static func driver(_ link: Link) -> InterfaceName? {
+        guard let fd = try? FileDescriptor(owning: clinux_socket_datagram()) else { return nil }
+        var driver = InterfaceDriver()
+        let name = link.name.bytes
+        let result = name.withUnsafeBytes { name in
+            withUnsafeMutableBytes(of: &driver.storage) { buffer in
+                clinux_link_driver(
+                    fd.rawValue, name.baseAddress?.assumingMemoryBound(to: CChar.self), name.count,
+                    buffer.baseAddress?.assumingMemoryBound(to: CChar.self))
+            }
+        }
+        guard result == 0 else { return nil }
+        return withUnsafeBytes(of: driver.storage) { InterfaceName($0) }
+    }
+
+    private struct InterfaceDriver {
+        var storage: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    }
+
+    /// Drivers that make Ethernet-like devices of modems. They set the device class too; this is for when sysfs shows another
+    /// namespace or is not mounted.
+    private static func isModemDriver(_ driver: InterfaceName) -> Bool {
+        driver.equals("qmi_wwan") || driver.equals("cdc_mbim") || driver.equals("huawei_cdc_ncm")
+            || driver.equals("sierra_net") || driver.equals("hso") || driver.equals("mhi_wwan_mbim")
+            || driver.equals("mtk_t7xx") || driver.equals("iosm") || driver.equals("ipa") || driver.equals("bam-dmux")
+    }
+
+    private static func hasLine(_ content: [UInt8], _ line: [UInt8]) -> Bool {
+        content.split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual(line) }
+    }
+
+    private static func decimal(_ number: UInt32) -> [UInt8] {
+        var digits = [UInt8]()
+        var rest = number
+        repeat {
+            digits.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        digits.reverse()
+        return digits
+    }
+
+    private static func bytes(_ text: StaticString) -> [UInt8] {
+        [UInt8](UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+
+/// Hears from the kernel that something changed: links, addresses, routes, rules and nexthop objects, never neighbours.
+///
+/// A message is only a hint that an answer may have changed; the answer is always asked for again. So messages may be lost
+/// (the kernel then says so), and nothing is ever kept from them.
+///
+/// Not thread-safe: the owner's lock guards it.
+package final class EventSocket {
+    /// Enough of a message to see which prefix or link it is about; the rest is cut off.
+    private static let slotSize = 192
+    private static let slots = 32
+    /// How many batches one drain reads at most, so that a storm cannot keep it for ever. What is left counts as unknown.
+    private static let drainLimit = 256
+
+    private var fd: FileDescriptor
+    private let buffer: UnsafeMutableRawBufferPointer
+    private let lengths: UnsafeMutableBufferPointer<UInt32>
+    private let ports: UnsafeMutableBufferPointer<UInt32>
+
+    /// Opens the socket in the network namespace of the calling thread.
+    ///
+    /// - Parameter receiveBuffer: bytes for undelivered messages; nil for the system's default. When only "did anything
+    ///   change" is of interest, a small one makes the kernel throw away the messages of a storm early.
+    package init(receiveBuffer: Int32?) throws(Errno) {
+        fd = try FileDescriptor(owning: clinux_socket_netlink())
+        if let receiveBuffer {
+            try Syscalls.setOption(fd, level: SOL_SOCKET, option: SO_RCVBUF, value: receiveBuffer)
+        }
+        if clinux_bind_netlink(fd.rawValue) != 0 { throw Errno.last }
+        for group in EventSocket.groups {
+            try Syscalls.setOption(fd, level: SOL_NETLINK, option: NETLINK_ADD_MEMBERSHIP, value: group)
+        }
+        buffer = .allocate(byteCount: EventSocket.slotSize * EventSocket.slots, alignment: 8)
+        lengths = .allocate(capacity: EventSocket.slots)
+        ports = .allocate(capacity: EventSocket.slots)
+        lengths.initialize(repeating: 0)
+        ports.initialize(repeating: 0)
+    }
+
+    deinit {
+        buffer.deallocate()
+        lengths.deallocate()
+        ports.deallocate()
+    }
+
+    private static var groups: [Int32] {
+        [
+            Int32(RTNLGRP_LINK.rawValue), Int32(RTNLGRP_IPV4_IFADDR.rawValue), Int32(RTNLGRP_IPV6_IFADDR.rawValue),
+            Int32(RTNLGRP_IPV4_ROUTE.rawValue), Int32(RTNLGRP_IPV6_ROUTE.rawValue), Int32(RTNLGRP_IPV4_RULE.rawValue),
+            Int32(RTNLGRP_IPV6_RULE.rawValue), Int32(RTNLGRP_NEXTHOP.rawValue),
+        ]
+    }
+
+    package var descriptor: Int32 { fd.rawValue }
+
+    /// Leaves the descriptor's number alone, which somebody else has closed and may have got again.
+    func abandon() {
+        fd.abandon()
+    }
+
+    func withDescriptor<Result, Failure: Error>(
+        _ body: (borrowing FileDescriptor) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(fd)
+    }
+
+    /// Reads everything that is there, without waiting.
+    ///
+    /// - Returns: false when there was nothing: then whatever was asked after the last drain that returned true is still so.
+    package func drain(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
+        // Most calls find nothing, so that the first look is the cheapest call there is.
+        guard try receiveOne(visit) else { return false }
+        for _ in 0..<EventSocket.drainLimit {
+            do {
+                let received = try Syscalls.receiveMany(
+                    fd, into: buffer, slotSize: EventSocket.slotSize, lengths: lengths, ports: ports)
+                if received == 0 { return true }
+                for slot in 0..<received {
+                    deliver(start: slot * EventSocket.slotSize, length: Int(lengths[slot]), port: ports[slot], visit)
+                }
+            } catch {
+                guard error == .noBuffers else { throw error }
+                visit(.overflow)
+            }
+        }
+        visit(.overflow)
+        return true
+    }
+
+    private func receiveOne(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
+        do {
+            let slot = UnsafeMutableRawBufferPointer(rebasing: buffer[..<EventSocket.slotSize])
+            guard let (length, port) = try Syscalls.receive(fd, into: slot) else { return false }
+            deliver(start: 0, length: length, port: port, visit)
+        } catch {
+            guard error == .noBuffers else { throw error }
+            visit(.overflow)
+        }
+        return true
+    }
+
+    private func deliver(start: Int, length: Int, port: UInt32, _ visit: (NetworkEvent) -> Void) {
+        // Only the kernel is believed.
+        guard port == 0 else { return }
+        let end = start + min(length, EventSocket.slotSize)
+        visit(NetworkEvent(datagram: BoundedBytes(UnsafeRawBufferPointer(rebasing: buffer[start..<end]))))
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+
+/// Asks the kernel through rtnetlink, many questions in one system call, and reads the answers in another.
+///
+/// The kernel has answered when the send returns, so nothing here ever waits for a reply.
+///
+/// Not thread-safe: the owner's lock guards it.
+package final class RequestSocket {
+    /// Questions in one datagram. The replies must fit into the socket's receive buffer, which holds some two hundred.
+    package static let batchLimit = Int(CLINUX_SLOTS)
+    /// A link with many alternative names or virtual functions can have a reply longer than this: then slots grow.
+    private static let smallestSlot = 4096
+    private static let largestSlot = 65536
+
+    private var fd: FileDescriptor
+    private var sequence: UInt32 = 1
+    private var slotSize = RequestSocket.smallestSlot
+    private var replies: UnsafeMutableRawBufferPointer
+    private let requests: UnsafeMutableRawBufferPointer
+    private let lengths: UnsafeMutableBufferPointer<UInt32>
+    private let ports: UnsafeMutableBufferPointer<UInt32>
+
+    package init() throws(Errno) {
+        fd = try FileDescriptor(owning: clinux_socket_netlink())
+        if clinux_bind_netlink(fd.rawValue) != 0 { throw Errno.last }
+        requests = .allocate(byteCount: RequestSocket.batchLimit * RequestWriter.longest, alignment: 8)
+        replies = .allocate(byteCount: RequestSocket.batchLimit * slotSize, alignment: 8)
+        lengths = .allocate(capacity: RequestSocket.batchLimit)
+        ports = .allocate(capacity: RequestSocket.batchLimit)
+        lengths.initialize(repeating: 0)
+        ports.initialize(repeating: 0)
+    }
+
+    deinit {
+        requests.deallocate()
+        replies.deallocate()
+        lengths.deallocate()
+        ports.deallocate()
+    }
+
+    /// Leaves the descriptor's number alone, which somebody else has closed and may have got again.
+    func abandon() {
+        fd.abandon()
+    }
+
+    /// Sends one batch and hands out each reply with the place of its question.
+    ///
+    /// - Parameters:
+    ///   - count: questions, at most batchLimit.
+    ///   - write: writes the question at a place, with the sequence number given.
+    ///   - read: takes the reply to the question at a place.
+    func exchange(
+        count: Int, write: (inout RequestWriter, Int, UInt32) -> Void, read: (Int, Message) -> Void
+    ) throws(Errno) {
+        guard count > 0 else { return }
+        while try !attempt(count: count, write: write, read: read) {
+            let grown = slotSize * 4
+            guard grown <= RequestSocket.largestSlot else { throw Errno.badMessage }
+            replies.deallocate()
+            replies = .allocate(byteCount: RequestSocket.batchLimit * grown, alignment: 8)
+            slotSize = grown
+        }
+    }
+
+    /// False when a reply did not fit into its slot.
+    private func attempt(
+        count: Int, write: (inout RequestWriter, Int, UInt32) -> Void, read: (Int, Message) -> Void
+    ) throws(Errno) -> Bool {
+        let first = sequence
+        sequence = sequence &+ UInt32(count)
+        var writer = RequestWriter(requests)
+        for place in 0..<count { write(&writer, place, first &+ UInt32(place)) }
+        try Syscalls.send(fd, writer.bytes)
+
+        var answered = 0
+        var fits = true
+        while answered < count {
+            let received = try Syscalls.receiveMany(
+                fd, into: replies, slotSize: slotSize,
+                lengths: UnsafeMutableBufferPointer(rebasing: lengths[..<min(count, lengths.count)]), ports: ports)
+            // The kernel could not deliver every reply; what is missing is not known.
+            if received == 0 { throw Errno.noBuffers }
+            for slot in 0..<received where ports[slot] == 0 {
+                let length = Int(lengths[slot])
+                let start = slot * slotSize
+                let bytes = UnsafeRawBufferPointer(rebasing: replies[start..<start + min(length, slotSize)])
+                guard let message = Message(BoundedBytes(bytes), isCut: length > slotSize) else { continue }
+                // Left over from an exchange that failed half way.
+                let place = message.sequence &- first
+                guard place < UInt32(count) else { continue }
+                answered += 1
+                if length > slotSize { fits = false } else if fits { read(Int(place), message) }
+            }
+        }
+        return fits
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+
+/// From the bytes of rtnetlink messages to the model's values, and nothing else: no sockets, no decisions.
+///
+/// Attributes that are not known are skipped. A record that is too short for its fixed part is no record.
+package enum RouteRecords {
+    private static let routeHeaderSize = 12  // struct rtmsg
+    private static let linkHeaderSize = 16  // struct ifinfomsg
+    private static let nextHopHeaderSize = 8  // struct rtnexthop
+
+    /// Reads the reply to one RTM_GETROUTE.
+    package static func routeAnswer(_ message: Message) -> RouteAnswer? {
+        if let error = error(message) { return .failure(error) }
+        guard Int(message.type) == Int(RTM_NEWROUTE) else { return nil }
+        return route(message.payload).map { .route($0) }
+    }
+
+    private static func route(_ bytes: BoundedBytes) -> Route? {
+        guard let type = bytes.number(at: 7, as: UInt8.self),
+            let attributes = bytes.window(from: routeHeaderSize)
+        else { return nil }
+        var route = Route()
+        route.type = type
+        var reader = AttributeReader(attributes)
+        while let attribute = reader.next() {
+            switch Int(attribute.type) {
+            case Int(RTA_OIF.rawValue):
+                route.link = attribute.value.number(at: 0, as: UInt32.self) ?? 0
+            case Int(RTA_GATEWAY.rawValue):
+                route.gateway = attribute.value.address()
+                route.hasGateway = true
+            case Int(RTA_VIA.rawValue):
+                // struct rtvia: the address family, then the address. An IPv4 route with an IPv6 gateway has it.
+                route.gateway = attribute.value.window(from: 2)?.address()
+                route.hasGateway = true
+            case Int(RTA_PREFSRC.rawValue):
+                route.source = attribute.value.address()
+            case Int(RTA_CACHEINFO.rawValue):
+                // struct rta_cacheinfo: the third word is rta_expires, in ticks of 1/100 s.
+                if let ticks = attribute.value.number(at: 8, as: Int32.self), ticks > 0 {
+                    route.lifetime = UInt64(ticks) * 10
+                }
+            default:
+                break
+            }
+        }
+        return route
+    }
+
+    /// Reads the next hops of the reply to one RTM_GETROUTE with RTM_F_FIB_MATCH. Empty when the route has just one.
+    package static func nextHops(_ message: Message) -> [NextHop] {
+        guard Int(message.type) == Int(RTM_NEWROUTE), let attributes = message.payload.window(from: routeHeaderSize)
+        else { return [] }
+        var hops = [NextHop]()
+        var reader = AttributeReader(attributes)
+        while let attribute = reader.next() {
+            guard Int(attribute.type) == Int(RTA_MULTIPATH.rawValue) else { continue }
+            var offset = 0
+            while let length = attribute.value.number(at: offset, as: UInt16.self), Int(length) >= nextHopHeaderSize,
+                let flags = attribute.value.number(at: offset + 2, as: UInt8.self),
+                let link = attribute.value.number(at: offset + 4, as: UInt32.self)
+            {
+                hops.append(NextHop(link: link, isDead: Int32(flags) & RTNH_F_DEAD != 0))
+                offset += (Int(length) + 3) & ~3
+            }
+        }
+        return hops
+    }
+
+    /// Reads the reply to one RTM_GETLINK, or a link event.
+    package static func link(_ message: Message) -> Link? {
+        let bytes = message.payload
+        guard Int(message.type) == Int(RTM_NEWLINK),
+            let hardwareType = bytes.number(at: 2, as: UInt16.self),
+            let index = bytes.number(at: 4, as: UInt32.self),
+            let flags = bytes.number(at: 8, as: UInt32.self),
+            let attributes = bytes.window(from: linkHeaderSize)
+        else { return nil }
+        var operationalState: UInt8 = 0
+        var name = InterfaceName()
+        var infoKind = InterfaceName()
+        var reader = AttributeReader(attributes)
+        while let attribute = reader.next() {
+            switch Int(attribute.type) {
+            case Int(IFLA_IFNAME):
+                name = attribute.value.name()
+            case Int(IFLA_OPERSTATE):
+                operationalState = attribute.value.number(at: 0, as: UInt8.self) ?? 0
+            case Int(IFLA_LINKINFO):
+                var inner = AttributeReader(attribute.value)
+                while let nested = inner.next() {
+                    if Int(nested.type) == Int(IFLA_INFO_KIND) { infoKind = nested.value.name() }
+                }
+            default:
+                break
+            }
+        }
+        return Link(
+            index: index, hardwareType: hardwareType, flags: flags, operationalState: operationalState, name: name,
+            infoKind: infoKind)
+    }
+
+    /// The error of an NLMSG_ERROR message; nil for every other message and for an acknowledgement.
+    package static func error(_ message: Message) -> Errno? {
+        guard Int32(message.type) == NLMSG_ERROR, let code = message.payload.number(at: 0, as: Int32.self), code < 0,
+            code > -4096
+        else { return nil }
+        return Errno(rawValue: -code)
+    }
+}

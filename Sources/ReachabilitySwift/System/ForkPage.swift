@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+import Synchronization
+
+/// A few words that are zero again in every child that fork makes, however it was made.
+///
+/// This is how a child learns that the sockets and locks it inherited are its parent's. An atfork handler would miss
+/// children made by a bare clone, and comparing process ids costs a system call at each question. Where the kernel cannot
+/// wipe a page at fork (before Linux 4.14), the process id is compared after all.
+package final class ForkPage: @unchecked Sendable {
+    /// Who uses which word.
+    package enum Slot: Int {
+        case process, asker, resolver, clients
+    }
+
+    private static let slotCount = 4
+
+    package static let shared = ForkPage(wiping: true)
+
+    private let words: UnsafeMutablePointer<Atomic<UInt>>
+    /// For each word the process that stored it, when the kernel does not wipe the page.
+    private let owners: UnsafeMutablePointer<Atomic<Int32>>?
+
+    package init(wiping: Bool) {
+        if wiping, let page = clinux_map_wipe_on_fork(Int(sysconf(Int32(_SC_PAGESIZE)))) {
+            words = page.bindMemory(to: Atomic<UInt>.self, capacity: ForkPage.slotCount)
+            owners = nil
+            return
+        }
+        words = .allocate(capacity: ForkPage.slotCount)
+        let owners = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: ForkPage.slotCount)
+        for slot in 0..<ForkPage.slotCount {
+            (words + slot).initialize(to: Atomic(0))
+            (owners + slot).initialize(to: Atomic(0))
+        }
+        self.owners = owners
+    }
+
+    /// What this process stored, or zero when only its parent did.
+    @inline(__always)
+    package func value(_ slot: Slot) -> UInt {
+        if let owners, owners[slot.rawValue].load(ordering: .acquiring) != getpid() { return 0 }
+        return words[slot.rawValue].load(ordering: .acquiring)
+    }
+
+    /// Stores a value unless another thread of this process was first. Returns the value that stands.
+    package func claim(_ slot: Slot, _ new: UInt) -> UInt {
+        if let owners {
+            let process = getpid()
+            let before = owners[slot.rawValue].load(ordering: .acquiring)
+            if before != process, before != 0 {
+                // A child right after fork has one thread, so nothing can come between these two stores.
+                words[slot.rawValue].store(new, ordering: .releasing)
+                owners[slot.rawValue].store(process, ordering: .releasing)
+                return new
+            }
+            owners[slot.rawValue].store(process, ordering: .releasing)
+        }
+        let (exchanged, original) = words[slot.rawValue].compareExchange(
+            expected: 0, desired: new, ordering: .acquiringAndReleasing)
+        return exchanged ? new : original
+    }
+}
+
+/// An object of which each process has one: made at first use, never freed, and made afresh in a forked child.
+package struct ForkLocal<Object: AnyObject>: @unchecked Sendable {
+    private let slot: ForkPage.Slot
+    private let make: () -> Object
+
+    package init(_ slot: ForkPage.Slot, _ make: @escaping () -> Object) {
+        self.slot = slot
+        self.make = make
+    }
+
+    @inline(__always)
+    package var current: Object {
+        let bits = ForkPage.shared.value(slot)
+        if let pointer = UnsafeRawPointer(bitPattern: bits) {
+            return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
+        }
+        return makeCurrent()
+    }
+
+    @inline(never)
+    private func makeCurrent() -> Object {
+        let new = Unmanaged.passRetained(make())
+        let stands = ForkPage.shared.claim(slot, UInt(bitPattern: new.toOpaque()))
+        guard let pointer = UnsafeRawPointer(bitPattern: stands), stands != UInt(bitPattern: new.toOpaque()) else {
+            return new.takeUnretainedValue()
+        }
+        new.release()
+        return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
+
+/// Stands for this process: what was made under another one belongs to the parent.
+package final class ProcessMark: @unchecked Sendable {
+    private static let local = ForkLocal<ProcessMark>(.process) { ProcessMark() }
+
+    package static var current: ProcessMark { local.current }
+
+    /// Guards what is scheduled where, for all targets: a lock of each target's own could stay locked in a forked child.
+    /// Innermost: no other lock is taken and no system call is made under it.
+    package let schedules = Lock()
+
+    package var isCurrent: Bool { ProcessMark.current === self }
+}

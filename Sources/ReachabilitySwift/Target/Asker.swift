@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+
+/// Answers "what are the flags now?" for the whole process, on the thread that asks.
+///
+/// One socket hears of changes. When it has nothing to read, whatever was asked before is still so, and a kept verdict is the
+/// kernel's own; when it has, everything kept counts as out of date. No thread and no loop is needed.
+package final class Asker: @unchecked Sendable {
+    private static let local = ForkLocal<Asker>(.asker) { Asker(clock: .system) }
+
+    package static var current: Asker { local.current }
+
+    /// All that is wanted is "did anything change": a small buffer lets the kernel drop the rest of a storm early.
+    private static let receiveBuffer: Int32 = 8192
+
+    /// Guards everything here, and what targets keep for the asker. No other lock is taken under it.
+    private let lock = Lock()
+    private let clock: Clock
+    private var view: KernelView?
+    /// Grows whenever something was heard. It begins with the time, so that a forked child never takes what its parent kept
+    /// for its own.
+    private var generation: UInt64
+    private var internet = Verdict()
+    private var internetGeneration: UInt64 = 0
+
+    package init(clock: Clock) {
+        self.clock = clock
+        generation = clock.boottime() | 1
+    }
+
+    package func flags(of target: ReachabilityTarget) throws(Errno) -> ReachabilityFlags {
+        lock.lock()
+        defer { lock.unlock() }
+        try refresh(target)
+        return target.asked.flags
+    }
+
+    package func verdict(of target: ReachabilityTarget) throws(Errno) -> (Verdict, generation: UInt64) {
+        lock.lock()
+        defer { lock.unlock() }
+        try refresh(target)
+        return (target.asked, generation)
+    }
+
+    /// Puts in place what is known of a target's addresses.
+    package func setResolution(_ resolution: Resolution, of target: ReachabilityTarget) {
+        lock.withLock {
+            target.resolution = resolution
+            target.askedGeneration = 0
+        }
+    }
+
+    private func refresh(_ target: ReachabilityTarget) throws(Errno) {
+        do throws(Errno) {
+            try refreshOnce(target)
+        } catch {
+            // Programs that become daemons close every descriptor they find. The numbers may be somebody else's by now, so
+            // that they must not be closed again.
+            guard error == .badDescriptor || error == .notSocket else { throw error }
+            view?.abandon()
+            view = nil
+            generation &+= 1
+            try refreshOnce(target)
+        }
+    }
+
+    private func refreshOnce(_ target: ReachabilityTarget) throws(Errno) {
+        let view = try openedView()
+        if try view.drain({ _ in }) { generation &+= 1 }
+        if target.askedGeneration == generation, !hasExpired(target.asked) { return }
+        if target.destination.dependsOnInternet { try refreshInternet(view) }
+        target.asked = try judge(target, view)
+        target.askedGeneration = generation
+    }
+
+    private func openedView() throws(Errno) -> KernelView {
+        if let view { return view }
+        let new = try KernelView(receiveBuffer: Asker.receiveBuffer, clock: clock)
+        view = new
+        return new
+    }
+
+    private func refreshInternet(_ view: KernelView) throws(Errno) {
+        if internetGeneration == generation, !hasExpired(internet) { return }
+        internet = FlagEvaluator.internetVerdict(try verdicts(Destination.internetProbes, view))
+        internetGeneration = generation
+    }
+
+    private func judge(_ target: ReachabilityTarget, _ view: KernelView) throws(Errno) -> Verdict {
+        var questions = [RouteQuestion]()
+        target.destination.appendQuestions(resolution: target.resolution, to: &questions)
+        let verdicts = questions.isEmpty ? [] : try verdicts(questions, view)
+        return target.destination.verdict(verdicts, internet: internet, resolution: target.resolution)
+    }
+
+    private func verdicts(_ questions: [RouteQuestion], _ view: KernelView) throws(Errno) -> [Verdict] {
+        var verdicts = [Verdict](repeating: Verdict(), count: questions.count)
+        var failure: Errno?
+        try view.judge(questions) { place, result in
+            switch result {
+            case .success(let verdict): verdicts[place] = verdict
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return verdicts
+    }
+
+    private func hasExpired(_ verdict: Verdict) -> Bool {
+        verdict.expiry != .never && verdict.expiry.nanoseconds <= clock.monotonic()
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import Synchronization
+
+/// Something that can be asked about: the internet at large, an address, a pair of addresses, or a host.
+///
+/// Safe to use from any thread. While it is scheduled on a queue, the queue keeps it alive.
+///
+/// Mirrors SCNetworkReachability.
+public final class ReachabilityTarget: @unchecked Sendable {
+    package let destination: Destination
+
+    // Owned by the Asker, under its lock.
+    var asked = Verdict()
+    var askedGeneration: UInt64 = 0
+    var resolution = Resolution.none
+
+    // Owned by the schedule, under ProcessMark.schedules.
+    var callback: Callback?
+    var schedule: AnySchedule?
+
+    /// What is called on a change.
+    package typealias Callback = (ReachabilityTarget, ReachabilityFlags) -> Void
+
+    package init(_ destination: Destination) {
+        self.destination = destination
+    }
+
+    /// The answer now: one system call when nothing changed. Never waits for the network, never looks a name up.
+    ///
+    /// - Throws: the error of the system call by which the kernel could not be asked.
+    ///
+    /// Mirrors SCNetworkReachabilityGetFlags.
+    public func flags() throws(Errno) -> ReachabilityFlags {
+        let flags = try Asker.current.flags(of: self)
+        noteAsked()
+        return flags
+    }
+
+    /// The answer now, with its path and reason.
+    package func verdict() throws(Errno) -> (Verdict, generation: UInt64) {
+        let answer = try Asker.current.verdict(of: self)
+        noteAsked()
+        return answer
+    }
+
+    /// Somebody who asked a scheduled name has had its first answer.
+    private func noteAsked() {
+        guard destination.isName else { return }
+        let schedule = ProcessMark.current.schedules.withLock { self.schedule }
+        schedule?.owesCallback.store(false, ordering: .releasing)
+    }
+
+    /// Sets, replaces or removes what is called on a change. Takes effect with the next delivery.
+    package func replaceCallback(_ new: Callback?) {
+        let old = ProcessMark.current.schedules.withLock {
+            let old = callback
+            callback = new
+            return old
+        }
+        // Whatever the old one captured is let go here, outside the lock.
+        withExtendedLifetime(old) {}
+    }
+}
+
+/// A target's place on a queue. What it is, the layers above know.
+package class AnySchedule: @unchecked Sendable {
+    /// A callback is to come even without a change.
+    package let owesCallback: Atomic<Bool>
+
+    package init(owesCallback: Bool) {
+        self.owesCallback = Atomic(owesCallback)
+    }
+}
