@@ -30,7 +30,7 @@ FOR_EVER = 0xFFFFFFFF
 CANNOT_FAIL = set("""
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __errno_location __gmon_start__
     __libc_start_main __stack_chk_fail abort arc4random_buf clock_gettime explicit_bzero free freeaddrinfo getpid
-    htonl htons if_indextoname inet_ntop inet_pton memchr memcmp memcpy memmove memset munmap ntohl ntohs
+    htonl htons if_indextoname inet_aton inet_ntop inet_pton memchr memcmp memcpy memmove memset munmap ntohl ntohs
     pthread_attr_destroy pthread_attr_setdetachstate pthread_cond_broadcast pthread_cond_destroy
     pthread_cond_signal pthread_cond_wait pthread_equal pthread_mutex_destroy pthread_mutex_lock
     pthread_mutex_trylock pthread_mutex_unlock pthread_self pthread_sigmask sched_yield sigfillset strcmp strlen

@@ -33,7 +33,7 @@
 
 /* What a fault does. FAIL gives an error the way the function gives errors; the others spoil what the call brought. */
 enum kind {
-    FAIL, EMPTY, SHORT, CUT, GARBAGE, OTHER_PORT, SPURIOUS, OTHER_FAMILY, SHORT_ADDRESS, MISSING_ADDRESS, NOTHING_FOUND,
+    FAIL, EMPTY, SHORT, CUT, GARBAGE, FORGED, SPURIOUS, OTHER_FAMILY, SHORT_ADDRESS, MISSING_ADDRESS, NOTHING_FOUND,
     HANG, MEMORY
 };
 
@@ -73,7 +73,7 @@ struct fault {
     ERROR(function, EINTR), ERROR(function, EAGAIN), ERROR(function, ENOBUFS), ERROR(function, ENOMEM), \
     SPOIL(function, "empty datagram", EMPTY), SPOIL(function, "short datagram", SHORT), \
     SPOIL(function, "truncated datagram", CUT), SPOIL(function, "garbage", GARBAGE), \
-    SPOIL(function, "from another port", OTHER_PORT)
+    SPOIL(function, "forged by another process", FORGED)
 #define SEND(function) \
     ERROR(function, EINTR), ERROR(function, EAGAIN), ERROR(function, ENOBUFS), ERROR(function, ENOMEM), \
     ERROR(function, EPERM), SPOIL(function, "short count", SHORT)
@@ -193,8 +193,10 @@ static const struct fault *fault_of(enum function function, const void *caller)
         if (fault->function != function || number < first || number - first >= count) {
             return NULL;
         }
-        /* A call that is interrupted each time it is repeated would never end, in any program. */
-        if (fault->kind == FAIL && fault->error == EINTR && (number - first) % 2 != 0) {
+        /* A call that is interrupted each time it is repeated would never end, in any program; and however much a
+         * stranger sends, the kernel's messages come in between. */
+        bool interrupted = fault->kind == FAIL && fault->error == EINTR;
+        if ((interrupted || fault->kind == FORGED) && (number - first) % 2 != 0) {
             return NULL;
         }
         atomic_fetch_add(&fired, 1);
@@ -224,6 +226,32 @@ static const struct fault *fault_of(enum function function, const void *caller)
     if (real_##name == NULL) { \
         void *symbol = dlsym(RTLD_NEXT, #name); \
         memcpy(&real_##name, &symbol, sizeof symbol); \
+    }
+
+/* Whether the next datagram is an answer to this very socket, and not an announcement. */
+static bool reply_is_waiting(int fd)
+{
+    struct nlmsghdr header;
+    struct sockaddr_nl own = { .nl_pid = 0 };
+    socklen_t length = sizeof own;
+    REAL(recv)
+    REAL(getsockname)
+    return real_recv(fd, &header, sizeof header, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof header &&
+           real_getsockname(fd, (__SOCKADDR_ARG){ .__sockaddr__ = (struct sockaddr *)&own }, &length) == 0 &&
+           header.nlmsg_pid == own.nl_pid;
+}
+
+/* As below. An answer can be missing, when the kernel could not deliver it; but that nothing is there, while an
+ * announcement is, is a lie that no kernel tells. */
+#define FAIL_RECEIVE_IF_TOLD(name) \
+    REAL(name) \
+    const struct fault *fault = FAULT(name); \
+    if (fault != NULL && fault->kind == FAIL && fault->error == EAGAIN && !reply_is_waiting(fd)) { \
+        fault = NULL; \
+    } \
+    if (fault != NULL && fault->kind == FAIL) { \
+        errno = fault->error; \
+        return -1; \
     }
 
 #define FAIL_IF_TOLD(name) \
@@ -298,8 +326,27 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return real_sendmsg(fd, message, flags);
 }
 
-/* Spoils a datagram that was received. Gives its new length; the real one is what the buffer could take at most. */
-static ssize_t spoil(const struct fault *fault, void *data, size_t size, ssize_t count, struct sockaddr *sender)
+/* A datagram that was not sent by the kernel, with the content that would do harm if it were believed: "there is no
+ * such route", for every question in turn. The kernel's own messages stay where they are, for the next call. */
+static ssize_t forge(void *data, size_t size, struct sockaddr *sender)
+{
+    static _Atomic unsigned sequence;
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+    } message = { .header = { .nlmsg_len = sizeof message, .nlmsg_type = NLMSG_ERROR,
+                              .nlmsg_seq = atomic_fetch_add(&sequence, 1) },
+                  .error = { .error = -ENETUNREACH } };
+    memcpy(data, &message, size < sizeof message ? size : sizeof message);
+    if (sender != NULL) {
+        struct sockaddr_nl stranger = { .nl_family = AF_NETLINK, .nl_pid = 4242 };
+        memcpy(sender, &stranger, sizeof stranger);
+    }
+    return (ssize_t)sizeof message;
+}
+
+/* Spoils a datagram that was received, and gives its new length. */
+static ssize_t spoil(const struct fault *fault, void *data, size_t size, ssize_t count)
 {
     unsigned char *bytes = data;
     if (fault == NULL || count < 0) {
@@ -317,11 +364,6 @@ static ssize_t spoil(const struct fault *fault, void *data, size_t size, ssize_t
             bytes[i] = (unsigned char)next_random();
         }
         return count;
-    case OTHER_PORT:
-        if (sender != NULL && sender->sa_family == AF_NETLINK) {
-            ((struct sockaddr_nl *)(void *)sender)->nl_pid = 4242;
-        }
-        return count;
     default:
         return count;
     }
@@ -329,20 +371,28 @@ static ssize_t spoil(const struct fault *fault, void *data, size_t size, ssize_t
 
 ssize_t recv(int fd, void *data, size_t size, int flags)
 {
-    FAIL_IF_TOLD(recv)
-    return spoil(fault, data, size, real_recv(fd, data, size, flags), NULL);
+    FAIL_RECEIVE_IF_TOLD(recv)
+    /* Whoever receives without looking at the sender cannot tell a forged message. */
+    return fault != NULL && fault->kind == FORGED ? forge(data, size, NULL)
+                                                  : spoil(fault, data, size, real_recv(fd, data, size, flags));
 }
 
 ssize_t recvfrom(int fd, void *restrict data, size_t size, int flags, __SOCKADDR_ARG sender,
                  socklen_t *restrict length)
 {
-    FAIL_IF_TOLD(recvfrom)
-    return spoil(fault, data, size, real_recvfrom(fd, data, size, flags, sender, length), sender.__sockaddr__);
+    FAIL_RECEIVE_IF_TOLD(recvfrom)
+    if (fault != NULL && fault->kind == FORGED) {
+        return forge(data, size, sender.__sockaddr__);
+    }
+    return spoil(fault, data, size, real_recvfrom(fd, data, size, flags, sender, length));
 }
 
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-    FAIL_IF_TOLD(recvmsg)
+    FAIL_RECEIVE_IF_TOLD(recvmsg)
+    if (fault != NULL && fault->kind == FORGED && message->msg_iovlen != 0) {
+        return forge(message->msg_iov[0].iov_base, message->msg_iov[0].iov_len, message->msg_name);
+    }
     ssize_t count = real_recvmsg(fd, message, flags);
     if (fault != NULL && fault->kind == CUT) {
         message->msg_flags |= MSG_TRUNC;
@@ -350,17 +400,23 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     if (message->msg_iovlen == 0) {
         return count;
     }
-    return spoil(fault, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len, count, message->msg_name);
+    return spoil(fault, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len, count);
 }
 
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned length, int flags, struct timespec *timeout)
 {
-    FAIL_IF_TOLD(recvmmsg)
+    FAIL_RECEIVE_IF_TOLD(recvmmsg)
+    if (fault != NULL && fault->kind == FORGED) {
+        struct msghdr *header = &messages[0].msg_hdr;
+        struct iovec *vector = &header->msg_iov[0];
+        messages[0].msg_len = (unsigned)forge(vector->iov_base, vector->iov_len, header->msg_name);
+        return 1;
+    }
     int count = real_recvmmsg(fd, messages, length, flags, timeout);
     for (int i = 0; fault != NULL && i < count; i++) {
         struct msghdr *header = &messages[i].msg_hdr;
-        ssize_t spoiled = spoil(fault, header->msg_iov[0].iov_base, header->msg_iov[0].iov_len, messages[i].msg_len,
-                                header->msg_name);
+        ssize_t spoiled =
+            spoil(fault, header->msg_iov[0].iov_base, header->msg_iov[0].iov_len, messages[i].msg_len);
         messages[i].msg_len = (unsigned)spoiled;
         if (fault->kind == CUT) {
             header->msg_flags |= MSG_TRUNC;
