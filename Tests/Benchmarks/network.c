@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -238,14 +239,14 @@ void batch_route(struct network_batch *batch, int family, const void *address, u
     batch->length += length;
 }
 
-void batch_link(struct network_batch *batch, unsigned index)
+void batch_barrier(struct network_batch *batch)
 {
     unsigned char *message = batch->bytes + batch->length;
     struct nlmsghdr head = {.nlmsg_len = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct ifinfomsg)),
                             .nlmsg_type = RTM_GETLINK,
                             .nlmsg_flags = NLM_F_REQUEST,
                             .nlmsg_seq = ++batch->questions};
-    struct ifinfomsg link = {.ifi_family = AF_UNSPEC, .ifi_index = (int)index};
+    struct ifinfomsg link = {.ifi_family = AF_UNSPEC, .ifi_index = INT_MAX};
     batch_room(batch);
     memcpy(message, &head, sizeof head);
     memcpy(message + NLMSG_HDRLEN, &link, sizeof link);

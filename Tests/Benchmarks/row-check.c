@@ -280,9 +280,8 @@ void row_after_change(void)
     contest.address = address_target(PEER_ADDRESS);
     contest.glib = load("glib");
     contest.libnl = load("libnl");
-    /* The question for the link comes first: it makes sure that a change under way is over before the routes are asked. */
     needs_open(&contest.internet_needs);
-    batch_link(&contest.internet_needs.batch, network_link());
+    batch_barrier(&contest.internet_needs.batch);
     for (size_t i = 0; i < 2; i++) {
         unsigned char address6[16];
         uint32_t address = address_bits(halves[i]);
@@ -292,7 +291,7 @@ void row_after_change(void)
     }
     needs_open(&contest.address_needs);
     uint32_t address = address_bits(PEER_ADDRESS);
-    batch_link(&contest.address_needs.batch, network_link());
+    batch_barrier(&contest.address_needs.batch);
     batch_route(&contest.address_needs.batch, AF_INET, &address, 0);
 
     for (unsigned i = 0; i < changes + 40; i++)
