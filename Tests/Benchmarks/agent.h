@@ -43,7 +43,9 @@ bool agent_wait(struct agent *agent, uint64_t number, int deadline_ms);
 /* Ends it. Returns how often it lost events. */
 uint64_t agent_stop(struct agent *agent);
 
-/* Runs an agent that prints lines "key value", as for footprint and start, and hands each to take. False if it failed. */
+/*
+ * Runs an agent that prints lines "key value", as for footprint and start, and hands each to take. False if it failed.
+ */
 bool agent_print(const char *path, const char *mode, int deadline_ms, void (*take)(void *, const char *, double),
                  void *context);
 

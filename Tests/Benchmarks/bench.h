@@ -41,9 +41,9 @@ double samples_quantile(const struct samples *samples, double share);
 /*
  * Writes one line of the result file.
  *
- * The ratio is to the median of reference. When both have the same number of samples they were taken in the same rounds,
- * one beside the other, and then the ratio is the median of the ratios of the rounds: noise that lasts for longer than a
- * round hits both sides of it and cancels.
+ * The ratio is to the median of reference. When both have the same number of samples they were taken in the same
+ * rounds, one beside the other, and then the ratio is the median of the ratios of the rounds: noise that lasts for
+ * longer than a round hits both sides of it and cancels.
  */
 void bench_report(const char *row, const char *candidate, const char *measure, const char *unit,
                   const struct samples *samples, const char *reference_name, const struct samples *reference);

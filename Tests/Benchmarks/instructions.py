@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Counts the instructions of the hot paths under callgrind and compares them with the stored counts.
 
-Instructions of the process are counted, not those of the kernel, and only from the entry into the library to its return.
-The counts do not depend on how busy the machine is. They do depend on the compiler, on libc and on the processor family
-(libc picks its string functions by it), so these are stored with them.
+Instructions of the process are counted, not those of the kernel, and only from the entry into the library to its
+return. The counts do not depend on how busy the machine is. They do depend on the compiler, on libc and on the
+processor family (libc picks its string functions by it), so these are stored with them.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def read(path: str) -> tuple[dict[str, str], dict[str, int]]:
 def write(path: str, counts: dict[str, int]) -> None:
     with open(path, "w", encoding="utf-8") as output:
         output.write("# SPDX-FileCopyrightText: The libreach authors\n# SPDX-License-Identifier: MIT\n#\n")
-        output.write("# Instructions of the hot paths, as `make bench` compares them; written by `make bench-baseline`.\n")
+        output.write("# Instructions of the hot paths, for make bench to compare; written by make bench-baseline.\n")
         for name, value in tools().items():
             output.write(f"tool,{name},{value}\n")
         for name, value in counts.items():

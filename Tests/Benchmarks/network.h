@@ -50,8 +50,9 @@ struct network_batch {
 void batch_clear(struct network_batch *batch);
 void batch_route(struct network_batch *batch, int family, const void *address, unsigned flags);
 /*
- * Asks for a link that does not exist. The kernel takes its configuration lock to look for it, so that a change which was
- * announced and is still under way has been made when the next question is looked at. It is the cheapest question that does.
+ * Asks for a link that does not exist. The kernel takes its configuration lock to look for it, so that a change which
+ * was announced and is still under way has been made when the next question is looked at. It is the cheapest question
+ * that does.
  */
 void batch_barrier(struct network_batch *batch);
 /* Sends the questions and reads an answer for each. Returns how many were answered without an error. */

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * What a candidate of the benchmarks looks like. Each is a shared object with one exported variable named "peer", so that
- * the same programs measure them all, and so that one that cannot be built is simply not there.
+ * What a candidate of the benchmarks looks like. Each is a shared object with one exported variable named "peer", so
+ * that the same programs measure them all, and so that one that cannot be built is simply not there.
  */
 #ifndef PEER_H
 #define PEER_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Told of a change. Stage 0 is the moment at which a candidate knows that something happened; a candidate with two stages
- * says in stage 1 what it comes to. online is 1, 0, or -1 when the candidate does not say.
+ * Told of a change. Stage 0 is the moment at which a candidate knows that something happened; a candidate with two
+ * stages says in stage 1 what it comes to. online is 1, 0, or -1 when the candidate does not say.
  */
 typedef void (*peer_changed)(int stage, int online);
 
@@ -31,16 +31,18 @@ struct peer {
     int (*remembered)(void);
 
     /*
-     * Begins to report changes of the internet's reachability, from a thread of its own or of the candidate, and returns
-     * when nothing that happens from now on can be missed. targets tells how many things to watch; candidates that have
-     * one thing only ignore it. The first target, the internet, is the one whose changes are reported.
+     * Begins to report changes of the internet's reachability, from a thread of its own or of the candidate, and
+     * returns when nothing that happens from now on can be missed. targets tells how many things to watch; candidates
+     * that have one thing only ignore it. The first target, the internet, is the one whose changes are reported.
      */
     bool (*watch)(unsigned targets, peer_changed changed);
     /* How often events were lost so far. May be NULL. */
     unsigned long (*overflows)(void);
 };
 
-/* The address that is asked about where a candidate needs one: TEST-NET-3, which no route but the default one covers. */
+/*
+ * The address that is asked about where a candidate needs one: TEST-NET-3, which no route but the default one covers.
+ */
 #define PEER_ADDRESS "203.0.113.9"
 
 #ifdef __cplusplus

@@ -158,7 +158,8 @@ class Goals:
     def all(self) -> list[tuple[str, str]]:
         for name in ("get_flags of 0.0.0.0", "get_flags of an address"):
             self.ratio(f"{name}, nothing changed, to one receive", "check", f"libreach, {name}", "time", 1.15)
-            self.ratio(f"{name}, right after a change, to what it needs", "after-change", f"libreach, {name}", "time", 1.3)
+            self.ratio(f"{name}, right after a change, to what it needs", "after-change", f"libreach, {name}", "time",
+                       1.3)
         for name in ("libreach, 0.0.0.0", "libreach, an address"):
             for measure in ("p50", "p99"):
                 self.ratio(f"change to callback, {name}, {measure}, to a raw receive and one look-up", "latency", name,
@@ -174,7 +175,8 @@ class Goals:
         if few and many:
             # The kernel counts pages of a young process in lots, so single figures differ by some of them.
             self.goal("its memory, beyond that with no routes", many.median - few.median, 128, "KiB")
-        self.ratio("one flip for 10,000 targets, to the look-ups by hand", "targets", "libreach, 10000 targets", "one flip", 1.3)
+        self.ratio("one flip for 10,000 targets, to the look-ups by hand", "targets", "libreach, 10000 targets",
+                   "one flip", 1.3)
         self.ratio("one unrelated message, 10,000 targets to 1", "targets", "libreach, 10000 targets",
                    "one unrelated message", 1.3)
         self.value("size of the library", "footprint", "libreach", "size of what is loaded", BYTES)
@@ -213,10 +215,13 @@ def output(*command: str) -> str:
 def print_system(arguments: argparse.Namespace) -> None:
     with open("/proc/cpuinfo", encoding="utf-8") as text:
         model = re.search(r"^model name\s*: (.*)", text.read(), re.MULTILINE)
-    cpus = len(os.sched_getaffinity(0))
-    print(f"Machine    {model.group(1) if model else platform.machine()}, {cpus} processors, Linux {platform.release()}")
-    versions = [f"{name} {output('pkg-config', '--modversion', package)}" for name, package in (
-        ("GLib", "gio-2.0"), ("libnl", "libnl-route-3.0"), ("Qt", "Qt6Network")) if output("pkg-config", "--modversion", package)]
+    processor = model.group(1) if model else platform.machine()
+    print(f"Machine    {processor}, {len(os.sched_getaffinity(0))} processors, Linux {platform.release()}")
+    versions = []
+    for name, package in (("GLib", "gio-2.0"), ("libnl", "libnl-route-3.0"), ("Qt", "Qt6Network")):
+        version = output("pkg-config", "--modversion", package)
+        if version:
+            versions.append(f"{name} {version}")
     print(f"Peers      {', '.join(versions) or 'none'}")
     swift = re.search(r"Swift version (\S+)", output("swiftc", "--version"))
     libc = platform.libc_ver()

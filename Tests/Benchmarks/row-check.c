@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * A check when nothing changed, and a check right after a change. All candidates live in this one process and take turns
- * on this one thread, so that what disturbs one disturbs the others as well.
+ * A check when nothing changed, and a check right after a change. All candidates live in this one process and take
+ * turns on this one thread, so that what disturbs one disturbs the others as well.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * From a change to the callback. The default route is removed and added again; the clock starts before the request is
- * sent to the kernel and stops in the candidate's callback. The candidates take turns in blocks, each in a process of its
- * own, and only the one whose turn it is exists: nobody is woken by a change that is not meant for him.
+ * sent to the kernel and stops in the candidate's callback. The candidates take turns in blocks, each in a process of
+ * its own, and only the one whose turn it is exists: nobody is woken by a change that is not meant for him.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * What a candidate costs the process it lives in: to load, to ask once, to watch; while nothing happens; and for the first
- * answer on a machine with very many routes.
+ * What a candidate costs the process it lives in: to load, to ask once, to watch; while nothing happens; and for the
+ * first answer on a machine with very many routes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -139,8 +139,8 @@ void row_idle(void)
                          (double)(bench_switches(agents[i].process) - switches[i]), NULL, NAN);
         bench_report_one("idle", candidates[i].name, "cpu", "ns", (double)(bench_cpu(agents[i].process) - cpu[i]), NULL,
                          NAN);
-        bench_report_one("idle", candidates[i].name, "threads", "", (double)bench_entries(agents[i].process, "task") - 1,
-                         NULL, NAN);
+        bench_report_one("idle", candidates[i].name, "threads", "",
+                         (double)bench_entries(agents[i].process, "task") - 1, NULL, NAN);
         agent_stop(&agents[i]);
     }
 }

@@ -3,8 +3,8 @@
  *
  * Storms: host routes that are nobody's business are added and removed in bulk, first at a pace that a plain loop can
  * follow, then as fast as the kernel takes them. Each candidate is in a process of its own and meets its own storm, in
- * several parts taken in turns. In the middle of each part the default route is taken away and at its end given back, so
- * that a candidate has something to report, and what it believes in the end can be compared with the truth.
+ * several parts taken in turns. In the middle of each part the default route is taken away and at its end given back,
+ * so that a candidate has something to report, and what it believes in the end can be compared with the truth.
  */
 #include <math.h>
 #include <string.h>
@@ -124,8 +124,8 @@ static void report(const struct weather *weather, const struct listener *listene
         return;
     bench_report(weather->row, name, "cpu", "ns", &listener->cpu, reference->name, &reference->cpu);
     bench_report(weather->row, name, "sender's cpu", "ns", &listener->sender, reference->name, &reference->sender);
-    bench_report_one(weather->row, name, "context switches", "", samples_quantile(&listener->switches, 0.5) * parts, NULL,
-                     NAN);
+    bench_report_one(weather->row, name, "context switches", "", samples_quantile(&listener->switches, 0.5) * parts,
+                     NULL, NAN);
     bench_report_one(weather->row, name, "needless reports", "", samples_quantile(&listener->reports, 0.5), NULL, NAN);
     bench_report_one(weather->row, name, "wrong at the end", "", listener->wrong, NULL, NAN);
     bench_report_one(weather->row, name, "overflows", "", (double)listener->overflows, NULL, NAN);

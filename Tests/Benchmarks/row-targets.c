@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Many targets on one queue: what a change costs that concerns all of them, and what a message costs that concerns none.
+ * Many targets on one queue: what a change costs that concerns all of them, and what a message costs that concerns
+ * none.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +38,9 @@ static struct sockaddr_in destination(unsigned which)
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(FIRST_TARGET + which * SPREAD)};
 }
 
-/* The queue's work of one moment, driven on this thread; ends when `expected` calls were made or a second has passed. */
+/*
+ * The queue's work of one moment, driven on this thread; ends when `expected` calls were made or a second has passed.
+ */
 static double drive(reach_queue *queue, unsigned expected)
 {
     int64_t begin = bench_now();

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * libnl's route cache, kept up to date by its cache manager; the internet is taken to be reachable while the cache has a
- * default route.
+ * libnl's route cache, kept up to date by its cache manager; the internet is taken to be reachable while the cache has
+ * a default route.
  */
 #include <errno.h>
 #include <netlink/cache.h>

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Qt's QNetworkInformation. On Linux without NetworkManager its only usable backend is the one on top of GNetworkMonitor.
+ * Qt's QNetworkInformation. On Linux without NetworkManager its only usable backend is the one on top of
+ * GNetworkMonitor.
  */
 #include <QCoreApplication>
 #include <QNetworkInformation>

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The limit written by hand: a thread that blocks in recv on a netlink socket, looks for a message about a default route,
- * and asks the kernel once. Nothing that listens to rtnetlink can be faster, and it does far less than is needed: it knows
- * one family, no links, no rules, no other routes.
+ * The limit written by hand: a thread that blocks in recv on a netlink socket, looks for a message about a default
+ * route, and asks the kernel once. Nothing that listens to rtnetlink can be faster, and it does far less than is
+ * needed: it knows one family, no links, no rules, no other routes.
  *
  * With RAW_FILTERED the kernel is given the program that drops every route message but those about a default route.
  */

@@ -37,7 +37,9 @@ static int check(void)
     return online(internet);
 }
 
-/* The target that reports: the internet, or with REACH_ADDRESS an address, which takes one look-up instead of several. */
+/*
+ * The target that reports: the internet, or with REACH_ADDRESS an address, which takes one look-up instead of several.
+ */
 static reach_target *reporter(uint32_t address)
 {
 #ifdef REACH_ADDRESS
