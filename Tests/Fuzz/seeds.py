@@ -89,9 +89,13 @@ def request(kind, body, sequence):
     return struct.pack("=IHHII", 16 + len(body), kind, NLM_F_REQUEST, sequence, 0) + body
 
 
+def network_bytes(text):
+    return socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
+
+
 def route_question(text, fib_match):
     family = socket.AF_INET6 if ":" in text else socket.AF_INET
-    address = socket.inet_pton(family, text)
+    address = network_bytes(text)
     body = struct.pack("=BBBBBBBBI", family, len(address) * 8, 0, 0, 0, 0, 0, 0, RTM_F_FIB_MATCH if fib_match else 0)
     return request(RTM_GETROUTE, body + struct.pack("=HH", 4 + len(address), 1) + address, 1)
 
@@ -131,12 +135,17 @@ def messages(seeds):
                 seen.add(key)
                 seeds.add("Event", data)
                 seeds.add("Message", data)
+                seeds.add("Filter", watched + data)
 
     def ask(question):
         asking.send(question)
         return asking.recv(65536)
 
     seen = set()
+    # What the filter is asked about, in the form of its fuzz target.
+    texts = ["8.8.8.8", "192.0.2.1", "203.0.113.7", "2620::1", "2001:db8:7::1"]
+    watched = bytes([len(texts)]) + b"".join(
+        bytes([":" in text]) + network_bytes(text).ljust(16, b"\0") for text in texts)
     for line in CHANGES.strip().split("\n"):
         is_v6_route = line.startswith("route") and ":" in line and "inet6" not in line
         subprocess.run(["ip"] + (["-6"] if is_v6_route else []) + line.split(), check=True)
@@ -149,9 +158,8 @@ def messages(seeds):
             reply = ask(route_question(text, fib_match))
             seeds.add("Message", reply)
             if not fib_match and len(reply) < 510:
-                address = socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
                 padded = reply + bytes(len(reply) % 2)
-                head = bytes([":" in text]) + address.ljust(16, b"\0") + bytes([0, len(padded) // 2, 0])
+                head = bytes([":" in text]) + network_bytes(text).ljust(16, b"\0") + bytes([0, len(padded) // 2, 0])
                 seeds.add("Verdict", head + padded + links[number % len(links)])
     for line in ("link del a0", "link del bridge0", "rule del fwmark 7", "nexthop flush"):
         subprocess.run(["ip"] + line.split(), check=True, stderr=subprocess.DEVNULL)

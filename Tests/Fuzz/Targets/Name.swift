@@ -26,11 +26,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
             precondition(name.first != UInt8(ascii: "-") && name.first != UInt8(ascii: "."))
         }
     }
-    if HostName.isLocalhost(name) { precondition(name.count >= 9 && address == nil) }
+    if HostName.isLocalhost(name) { precondition(name.count >= 9) }
 
     switch try? Destination(name: name) {
     case .name(let kept): precondition(kept == name && address == nil && !HostName.isLocalhost(name))
-    case .localhost(let kept): precondition(kept == name && HostName.isLocalhost(name))
+    case .localhost(let kept): precondition(kept == name && address == nil && HostName.isLocalhost(name))
     case .internet: precondition(address?.isUnspecified == true)
     case .address(let kept): precondition(kept == address)
     case .pair: preconditionFailure("a name is no pair")
