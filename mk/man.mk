@@ -5,7 +5,6 @@
 # there come the one-line files by which `man reach_get_flags` finds the family's page, so that the two cannot differ.
 
 MAN_PAGES := $(sort $(wildcard man/*.1 man/*.3))
-MAN_TESTS := $(wildcard Tests/Documentation/*.py)
 
 # page:alias, for every name of a page but its own.
 MAN_ALIASES = $(shell awk '/^\.Nd/ { nextfile } /^\.Nm [a-z_]/ { page = FILENAME; sub(/.*\//, "", page); \
@@ -21,3 +20,10 @@ INSTALL_NEEDS += man-aliases
 INSTALL_MORE += \
     $(foreach page,$(MAN_PAGES),0644:$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
     $(foreach entry,$(MAN_ALIASES),0644:$(CONFIGURED)/man3/$(lastword $(subst :, ,$(entry))):$(MANDIR)/man3/$(lastword $(subst :, ,$(entry))))
+
+TEST_TARGETS += test-man
+
+.PHONY: test-man
+test-man: tool ## check the manual pages against the library, the header and the tool
+	@$(REQUIRE) py:pytest=python3-pytest mandoc=mandoc nm=binutils gcc=gcc
+	$(PYTEST) Tests/Documentation

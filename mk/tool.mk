@@ -10,7 +10,6 @@ CFLAGS ?= -O2 -g
 TOOL_SOURCES := $(sort $(wildcard Sources/reach/*.c))
 TOOL_OBJECTS := $(TOOL_SOURCES:Sources/reach/%.c=$(BUILD)/tool/%.o)
 TOOL_HEADERS := $(wildcard Sources/reach/*.h) include/reach.h
-TOOL_TESTS   := $(wildcard Tests/Tool/*.py)
 
 all: tool
 
@@ -39,3 +38,10 @@ INSTALL_MORE += \
     0644:completions/reach.bash:$(BASHCOMPDIR)/reach \
     0644:completions/_reach:$(ZSHCOMPDIR)/_reach \
     0644:completions/reach.fish:$(FISHCOMPDIR)/reach.fish
+
+TEST_TARGETS += test-tool
+
+.PHONY: test-tool
+test-tool: tool ## check the tool, on networks of all kinds
+	@$(REQUIRE) py:pytest=python3-pytest ip=iproute2 jq=jq unshare=util-linux script=bsdutils fish=fish zsh=zsh
+	$(PYTEST) Tests/Tool

@@ -167,7 +167,8 @@ static void print_sentence(const struct subject *subject)
     print_label(subject, "The internet");
     if (answer->state == STATUS_OFFLINE) {
         printf(" cannot be reached: %s", reason_text(answer));
-        if (*path->interface_name != '\0') {
+        /* For a pair whose local address is not ours, the link that would be used explains nothing. */
+        if (*path->interface_name != '\0' && path->reason != REACH_REASON_NOT_LOCAL) {
             fputs(" (", stdout);
             text_print(stdout, path->interface_name);
             putchar(')');

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+"""The command line itself: what is refused, what is told, and what the shells complete."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from conftest import TOP
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    (["--nonsense"], "nonsense"),
+    (["-x"], "x"),
+    (["--timeout"], "timeout"),
+    (["--timeout=soon"], "--timeout takes a number of seconds, not 'soon'"),
+    (["--timeout=-1"], "--timeout takes a number of seconds, not '-1'"),
+    (["--timeout="], "--timeout takes a number of seconds, not ''"),
+    (["--timeout=nan"], "--timeout takes a number of seconds, not 'nan'"),
+    (["--timeout=1.2.3"], "--timeout takes a number of seconds, not '1.2.3'"),
+    (["--wait=1e3"], "--wait takes a number of seconds, not '1e3'"),
+    (["--wait=99999999"], "--wait takes at most 2147483 seconds"),
+    (["--wait", "30"], "for a time, write --wait=30"),
+    (["--watch", "--wait"], "--watch goes on, and --wait ends"),
+    (["--watch", "--offline"], "--watch goes on, and --offline ends"),
+    (["--watch", "--quiet"], "--watch prints, and --quiet does not"),
+    (["--pair"], "--pair takes two addresses"),
+    (["--pair", "192.0.2.1"], "--pair takes two addresses"),
+    (["--pair", "192.0.2.1", "192.0.2.2", "192.0.2.3"], "--pair takes two addresses"),
+    (["--pair", "192.0.2.1", "example.com"], "--pair takes addresses, and 'example.com' is none"),
+    (["--pair", "nothing", "192.0.2.1"], "--pair takes addresses, and 'nothing' is none"),
+    ([""], "cannot be empty"),
+    (["https://example.com"], "give the host alone"),
+    (["example.com/path"], "give the host alone"),
+    (["example.com:80"], "give the host without the port"),
+])
+def test_wrong_use(network, arguments, complaint):
+    done = network.reach(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert complaint in done.stderr and "Try 'reach --help'." in done.stderr
+
+
+@pytest.mark.parametrize("name", ["under_score.test", "a..b", " ", "-dash.test", "x" * 300])
+def test_odd_names_are_left_to_the_resolver(online, name):
+    arguments = ["--", name]
+    done = online.reach(*arguments)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_options_may_follow_operands(online):
+    assert online.reach("192.0.2.2", "198.51.100.1", "--pair").stdout == \
+        "192.0.2.2 -> 198.51.100.1: online (there is a path; eth0)\n"
+
+
+def test_pair_of_families_and_links(online):
+    assert online.reach("--pair", "127.0.0.1", "127.0.0.1").returncode == 0
+    assert online.reach("--pair", "::", "198.51.100.1").returncode == 0
+    assert online.reach("--pair", "fe80::1%eth0", "fe80::2%eth0").returncode == 1
+
+
+def test_version_and_help(network):
+    done = network.reach("--version")
+    header = (TOP / "include" / "reach.h").read_text()
+    version = re.search(r'REACH_VERSION_STRING "(.*)"', header).group(1)
+    assert (done.returncode, done.stdout) == (0, f"reach {version} (library {version})\n")
+    done = network.reach("--help")
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("Usage: reach ")
+    # Whoever asks for help is not told of another mistake.
+    assert network.reach("--help", "--nonsense").returncode == 0
+
+
+def options_of_help(network):
+    text = network.reach("--help").stdout
+    return set(re.findall(r"(?<![\w-])(-[a-zA-Z]|--[a-z-]+)\b", text))
+
+
+def test_every_option_of_help_is_one(network):
+    options = options_of_help(network)
+    assert {"--pair", "--watch", "--wait", "--offline", "--json", "--quiet", "--explain", "--timeout", "--no-resolve",
+            "--version", "--help"} <= options
+    for option in options - {"--timeout", "-t"}:
+        # With a mistake behind it, an option that is known gets the tool to that mistake, or to its own end.
+        done = network.reach(option, "--nonsense")
+        assert "nonsense" in done.stderr or done.returncode == 0, option
+
+
+def completion_lines(shell, program, *arguments):
+    done = subprocess.run([shell, *arguments, program], capture_output=True, text=True, cwd=TOP)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+BASH_COMPLETION = """
+. /usr/share/bash-completion/bash_completion && . completions/reach.bash || exit
+COMP_WORDS=(reach WORD) COMP_CWORD=1 COMP_LINE='reach WORD' COMP_POINT=${#COMP_LINE}
+_reach 2>/dev/null
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def test_bash_completion(network):
+    assert pathlib.Path("/usr/share/bash-completion/bash_completion").exists(), "install bash-completion"
+    offered = completion_lines("bash", BASH_COMPLETION.replace("WORD", "--"), "--norc", "-c")
+    assert {word.rstrip("=") for word in offered} == {o for o in options_of_help(network) if o.startswith("--")}
+    assert completion_lines("bash", BASH_COMPLETION.replace("WORD", "--expl"), "--norc", "-c") == ["--explain"]
+
+
+def test_fish_completion(network, tmp_path):
+    fish = f"source completions/reach.fish; complete -C 'reach -'"
+    environment_free = completion_lines("env", fish, f"HOME={tmp_path}", "fish", "--no-config", "-c")
+    offered = {line.split("\t")[0].rstrip("=") for line in environment_free}
+    assert options_of_help(network) <= offered
+
+
+ZSH_COMPLETION = """
+zmodload zsh/zpty || exit
+zpty -b shell zsh -f
+zpty -w shell "PS1='' PS2='' TERM=dumb; stty -echo; fpath=($PWD/completions \\$fpath); autoload -U compinit; compinit -u -D"
+zpty -w shell "zstyle ':completion:*' list-separator :: ; LISTMAX=10000; LINES=1000; COLUMNS=200; bindkey '^X' list-choices"
+zpty -w shell "print be''gin"
+while zpty -r shell line; do [[ $line == *begin* ]] && break; done
+zpty -n -w shell $'reach -\\C-x'
+zpty -n -w shell $'\\C-u'
+zpty -w shell "print e''nd"
+while zpty -r shell line; do print -r -- "$line"; [[ $line == *end* ]] && break; done
+"""
+
+
+def test_zsh_completion(network):
+    text = "\n".join(completion_lines("zsh", ZSH_COMPLETION, "-f", "-c"))
+    offered = set(re.findall(r"(?<![\w-])(--?[a-zA-Z][a-z-]*)", text))
+    assert options_of_help(network) <= offered, text
