@@ -35,3 +35,26 @@ $(BUILD)/tests/support/%.o: Tests/Support/%.c $(SUPPORT_HEADERS) | $(BUILD)/test
 $(SUPPORT_LIB): $(SUPPORT_OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $^
+
+# A test program is one source file; a folder's programs are those listed here.
+NAMESPACE_TESTS := situations sequence
+ABI_TESTS       := arguments
+
+NAMESPACE_PROGRAMS := $(addprefix $(BUILD)/tests/,$(NAMESPACE_TESTS))
+ABI_PROGRAMS       := $(addprefix $(BUILD)/tests/,$(ABI_TESTS))
+
+$(NAMESPACE_PROGRAMS): $(BUILD)/tests/%: Tests/Namespaces/%.c $(SUPPORT_LIB) $(BUILD)/libreach.so $(SUPPORT_HEADERS)
+	$(CC) $(SUPPORT_CFLAGS) -o $@ $< $(SUPPORT_LIBS)
+
+$(ABI_PROGRAMS): $(BUILD)/tests/%: Tests/ABI/%.c $(SUPPORT_LIB) $(BUILD)/libreach.so $(SUPPORT_HEADERS)
+	$(CC) $(SUPPORT_CFLAGS) -o $@ $< $(SUPPORT_LIBS) -lseccomp
+
+TEST_TARGETS += test-namespaces test-abi
+
+.PHONY: test-namespaces
+test-namespaces: $(NAMESPACE_PROGRAMS) ## test the answers on the real kernel, in network namespaces
+	@set -e; for program in $(NAMESPACE_PROGRAMS); do $$program; done
+
+.PHONY: test-abi
+test-abi: $(ABI_PROGRAMS) ## test the C interface: bad arguments, refusing kernels, threads, leaks
+	@set -e; for program in $(ABI_PROGRAMS); do $$program; done

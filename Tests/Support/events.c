@@ -3,10 +3,8 @@
  */
 #include "support.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -216,39 +214,5 @@ void require_no_event_at(const char *file, int line, struct recorder *recorder, 
     pthread_mutex_unlock(&recorder->lock);
     if (pending) {
         fail_scenario(file, line, "a callback came that should not have come, with flags 0x%x", event.flags);
-    }
-}
-
-/* ---------------------------------------------------------------------------------------------------- process --- */
-
-static size_t count_entries(const char *directory)
-{
-    DIR *entries = opendir(directory);
-    require_message(entries != NULL, "%s: %s", directory, strerror(errno));
-    size_t count = 0;
-    while (readdir(entries) != NULL) {
-        count += 1;
-    }
-    closedir(entries);
-    return count - 2;
-}
-
-size_t count_descriptors(void)
-{
-    /* Without the one that reads the directory. */
-    return count_entries("/proc/self/fd") - 1;
-}
-
-size_t count_threads(void)
-{
-    return count_entries("/proc/self/task");
-}
-
-void wait_threads(size_t at_most)
-{
-    int64_t end = now_ms() + deadline_ms();
-    while (count_threads() > at_most) {
-        require_message(now_ms() < end, "there are still %zu threads, not %zu", count_threads(), at_most);
-        sched_yield();
     }
 }

@@ -63,12 +63,12 @@ static void write_all(int descriptor, const char *text, size_t length)
     }
 }
 
-static bool run_ip(const char *text, int namespace_descriptor, bool quiet)
+static bool run_ip(const char *family, const char *text, size_t length, int namespace_descriptor, bool quiet)
 {
     /* A pipe would need a writer beside the reader, and a signal for a reader that stopped; a file needs neither. */
     int input = memfd_create("ip", MFD_CLOEXEC);
     require_message(input >= 0, "memfd_create: %s", strerror(errno));
-    write_all(input, text, strlen(text));
+    write_all(input, text, length);
     lseek(input, 0, SEEK_SET);
 
     /* Between fork and exec only what is safe when other threads hold locks. */
@@ -83,7 +83,7 @@ static bool run_ip(const char *text, int namespace_descriptor, bool quiet)
             int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
             dup2(nowhere, STDERR_FILENO);
         }
-        execlp("ip", "ip", "-batch", "-", (char *)NULL);
+        execlp("ip", "ip", "-batch", "-", family, (char *)NULL);
         _exit(127);
     }
     close(input);
@@ -95,6 +95,37 @@ static bool run_ip(const char *text, int namespace_descriptor, bool quiet)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* The options -4 and -6 hold for a whole run of ip, so lines with and without them go to several runs. */
+static const char *family_of(const char *line)
+{
+    if (strncmp(line, "-4 ", 3) == 0) {
+        return "-4";
+    }
+    return strncmp(line, "-6 ", 3) == 0 ? "-6" : NULL;
+}
+
+static bool run_ip_lines(const char *text, int namespace_descriptor, bool quiet)
+{
+    char *lines = malloc(strlen(text) + 2);
+    require(lines != NULL);
+    bool worked = true;
+    while (worked && *text != '\0') {
+        const char *family = family_of(text);
+        size_t length = 0;
+        while (*text != '\0' && family_of(text) == family) {
+            const char *line = text + (family == NULL ? 0 : 3);
+            size_t count = strcspn(line, "\n");
+            memcpy(lines + length, line, count);
+            lines[length + count] = '\n';
+            length += count + 1;
+            text = line + count + (line[count] == '\n');
+        }
+        worked = run_ip(family, lines, length, namespace_descriptor, quiet);
+    }
+    free(lines);
+    return worked;
+}
+
 static char *format_text(const char *format, va_list arguments)
 {
     char *text = NULL;
@@ -104,7 +135,7 @@ static char *format_text(const char *format, va_list arguments)
 
 void ip_text(const char *text)
 {
-    require_message(run_ip(text, -1, false), "ip failed in:\n%.4000s", text);
+    require_message(run_ip_lines(text, -1, false), "ip failed in:\n%.2000s", text);
 }
 
 void ip(const char *format, ...)
@@ -123,7 +154,7 @@ bool ip_try(const char *format, ...)
     va_start(arguments, format);
     char *text = format_text(format, arguments);
     va_end(arguments);
-    bool worked = run_ip(text, -1, true);
+    bool worked = run_ip_lines(text, -1, true);
     free(text);
     return worked;
 }
@@ -135,7 +166,7 @@ void ip_peer(const char *format, ...)
     char *text = format_text(format, arguments);
     va_end(arguments);
     make_second_namespace();
-    require_message(run_ip(text, second_namespace, false), "ip failed in the second namespace, in:\n%s", text);
+    require_message(run_ip_lines(text, second_namespace, false), "ip failed in the second namespace, in:\n%s", text);
     free(text);
 }
 
@@ -192,18 +223,38 @@ struct running {
     bool running;
 };
 
+/*
+ * Asks with RTM_GETLINK, not with an ioctl: newer kernels bring a link's state up to date before they answer this one, while
+ * by themselves they do it up to a second late.
+ */
+static unsigned link_flags(const char *name)
+{
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    require_message(descriptor >= 0, "a netlink socket: %s", strerror(errno));
+    struct {
+        struct nlmsghdr header;
+        struct ifinfomsg link;
+    } request = {
+        .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
+        .link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)if_nametoindex(name) },
+    };
+    require_message(send(descriptor, &request, sizeof request, 0) == sizeof request, "RTM_GETLINK: %s", strerror(errno));
+    union {
+        struct nlmsghdr header;
+        char bytes[16384];
+    } answer;
+    ssize_t length = recv(descriptor, &answer, sizeof answer, 0);
+    close(descriptor);
+    require_message(length >= (ssize_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)) && answer.header.nlmsg_type == RTM_NEWLINK,
+                    "there is no link %s", name);
+    const struct ifinfomsg *link = NLMSG_DATA(&answer.header);
+    return link->ifi_flags;
+}
+
 static bool link_is(const void *argument)
 {
     const struct running *wanted = argument;
-    int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    require(descriptor >= 0);
-    struct ifreq request;
-    memset(&request, 0, sizeof request);
-    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", wanted->name);
-    int result = ioctl(descriptor, SIOCGIFFLAGS, &request);
-    close(descriptor);
-    require_message(result == 0, "the flags of link %s: %s", wanted->name, strerror(errno));
-    return ((request.ifr_flags & IFF_RUNNING) != 0) == wanted->running;
+    return ((link_flags(wanted->name) & IFF_RUNNING) != 0) == wanted->running;
 }
 
 void wait_link_running(const char *name, bool running)
@@ -254,11 +305,22 @@ void wait_address_failed(const char *ipv6_address)
 
 /* ------------------------------------------------------------------------------------------------------ links --- */
 
+static void add_address(const char *name, const char *address)
+{
+    ip("address add %s dev %s %s\n", address, name, strchr(address, ':') == NULL ? "" : "nodad");
+}
+
 void veth_with_addresses(const char *name, ...)
 {
-    ip("link add name %s type veth peer name %s-far netns %s\n"
+    /*
+     * The two first links of two fresh namespaces would have the same index, and a veth end with its peer's index looks to the
+     * kernel like a link that stands on nothing, which it tells of differently.
+     */
+    static int far_index = 1000;
+    far_index += 1;
+    ip("link add name %s type veth peer name %s-far index %d netns %s\n"
        "link set dev %s addrgenmode none\n",
-       name, name, peer_netns(), name);
+       name, name, far_index, peer_netns(), name);
     ip_peer("link set dev %s-far addrgenmode none\n"
             "link set dev %s-far up\n",
             name, name);
@@ -266,7 +328,7 @@ void veth_with_addresses(const char *name, ...)
     va_list addresses;
     va_start(addresses, name);
     for (const char *address; (address = va_arg(addresses, const char *)) != NULL;) {
-        ip("address add %s dev %s %s\n", address, name, strchr(address, ':') == NULL ? "" : "nodad");
+        add_address(name, address);
     }
     va_end(addresses);
     wait_link_running(name, true);
@@ -320,6 +382,202 @@ void sysctl_write(const char *path, const char *value)
     ssize_t length = (ssize_t)strlen(value);
     require_message(write(descriptor, value, (size_t)length) == length, "%s: %s", full, strerror(errno));
     close(descriptor);
+}
+
+/* ---------------------------------------------------------------------------------------------------- scripts --- */
+
+/* The tun and tap links of scripts, which have a carrier as long as their descriptor is open. */
+static struct {
+    char name[IFNAMSIZ];
+    int descriptor;
+} tuns[16];
+
+static void keep_tun(const char *name, int descriptor)
+{
+    for (size_t index = 0; index < sizeof tuns / sizeof *tuns; index++) {
+        if (tuns[index].name[0] == '\0') {
+            snprintf(tuns[index].name, sizeof tuns[index].name, "%s", name);
+            tuns[index].descriptor = descriptor;
+            return;
+        }
+    }
+    fail_scenario(__FILE__, __LINE__, "too many tun links");
+}
+
+static void close_tun(const char *name)
+{
+    for (size_t index = 0; index < sizeof tuns / sizeof *tuns; index++) {
+        if (strcmp(tuns[index].name, name) == 0) {
+            close(tuns[index].descriptor);
+            tuns[index].name[0] = '\0';
+            return;
+        }
+    }
+    fail_scenario(__FILE__, __LINE__, "no tun link is called %s", name);
+}
+
+/* Cuts the next word off, or returns NULL at the end. */
+static char *next_word(char **rest)
+{
+    char *word;
+    do {
+        word = strsep(rest, " ");
+    } while (word != NULL && *word == '\0');
+    return word;
+}
+
+static char *needed_word(char **rest, const char *line)
+{
+    char *word = next_word(rest);
+    require_message(word != NULL, "a word is missing in: %s", line);
+    return word;
+}
+
+static void run_veth(char *rest, const char *line)
+{
+    const char *name = needed_word(&rest, line);
+    veth(name);
+    for (const char *address; (address = next_word(&rest)) != NULL;) {
+        add_address(name, address);
+    }
+}
+
+static void run_tun(char *rest, const char *line)
+{
+    const char *name = needed_word(&rest, line);
+    const char *type = next_word(&rest);
+    keep_tun(name, tun(name, type == NULL ? 0 : atoi(type)));
+}
+
+static void run_tap(char *rest, const char *line)
+{
+    const char *name = needed_word(&rest, line);
+    keep_tun(name, tap(name));
+}
+
+static void run_close(char *rest, const char *line)
+{
+    close_tun(needed_word(&rest, line));
+}
+
+static void run_pull(char *rest, const char *line)
+{
+    cable_pull(needed_word(&rest, line));
+}
+
+static void run_plug(char *rest, const char *line)
+{
+    cable_plug(needed_word(&rest, line));
+}
+
+static void run_running(char *rest, const char *line)
+{
+    wait_link_running(needed_word(&rest, line), true);
+}
+
+static void run_stopped(char *rest, const char *line)
+{
+    wait_link_running(needed_word(&rest, line), false);
+}
+
+static void run_usable(char *rest, const char *line)
+{
+    wait_address_usable(needed_word(&rest, line));
+}
+
+static void run_failed(char *rest, const char *line)
+{
+    wait_address_failed(needed_word(&rest, line));
+}
+
+static void run_sysctl(char *rest, const char *line)
+{
+    const char *path = needed_word(&rest, line);
+    sysctl_write(path, needed_word(&rest, line));
+}
+
+static void run_peer(char *rest, const char *line)
+{
+    require_message(rest != NULL, "a command is missing in: %s", line);
+    ip_peer("%s\n", rest);
+}
+
+static void run_for(char *rest, const char *line)
+{
+    long first = strtol(needed_word(&rest, line), NULL, 10);
+    long last = strtol(needed_word(&rest, line), NULL, 10);
+    require_message(rest != NULL, "a command is missing in: %s", line);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *commands = open_memstream(&text, &size);
+    require(commands != NULL);
+    for (long number = first; number <= last; number++) {
+        for (const char *next = rest; *next != '\0'; next++) {
+            if (*next == '#') {
+                fprintf(commands, "%ld", number);
+            } else {
+                fputc(*next, commands);
+            }
+        }
+        fputc('\n', commands);
+    }
+    fclose(commands);
+    ip_text(text);
+    free(text);
+}
+
+typedef void (*command_function)(char *rest, const char *line);
+
+/* What runs a line, NULL when it is for ip. */
+static command_function own_command(const char *line)
+{
+    static const struct {
+        const char *word;
+        command_function run;
+    } commands[] = {
+        { "veth", run_veth },       { "tun", run_tun },         { "tap", run_tap },       { "close", run_close },
+        { "pull", run_pull },       { "plug", run_plug },       { "peer", run_peer },     { "sysctl", run_sysctl },
+        { "running", run_running }, { "stopped", run_stopped }, { "usable", run_usable }, { "failed", run_failed },
+        { "for", run_for },
+    };
+    size_t length = strcspn(line, " ");
+    for (size_t index = 0; index < sizeof commands / sizeof *commands; index++) {
+        if (strlen(commands[index].word) == length && memcmp(commands[index].word, line, length) == 0) {
+            return commands[index].run;
+        }
+    }
+    return NULL;
+}
+
+void network(const char *script)
+{
+    char *copy = strdup(script);
+    char *for_ip = calloc(1, strlen(script) + 2);
+    require(copy != NULL && for_ip != NULL);
+    char *rest = copy;
+    /* Commands for ip that stand together are handed over together. */
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        line += strspn(line, " ");
+        if (*line == '\0' || *line == '#') {
+            continue;
+        }
+        command_function run = own_command(line);
+        if (run == NULL) {
+            strcat(strcat(for_ip, line), "\n");
+            continue;
+        }
+        ip_text(for_ip);
+        *for_ip = '\0';
+        char *whole = strdup(line);
+        require(whole != NULL);
+        char *words = line;
+        next_word(&words);
+        run(words, whole);
+        free(whole);
+    }
+    ip_text(for_ip);
+    free(for_ip);
+    free(copy);
 }
 
 /* ---------------------------------------------------------------------------------------------------- targets --- */

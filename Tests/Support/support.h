@@ -124,7 +124,10 @@ const char *errno_name(int number);
 
 /* ----------------------------------------------------------------------------------------------------- network --- */
 
-/* Runs one ip(8) command for each line of the text, in this namespace. The word "ip" itself is left out. */
+/*
+ * Runs one ip(8) command for each line of the text, in this namespace. The word "ip" itself is left out; of its options a
+ * leading -4 or -6 is understood. Fails the scenario at the first command that fails.
+ */
 void ip(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* As ip, but says whether all commands worked, and keeps quiet when not. */
@@ -164,6 +167,18 @@ void sysctl_write(const char *path, const char *value);
 void wait_link_running(const char *name, bool running);
 void wait_address_usable(const char *ipv6_address);
 void wait_address_failed(const char *ipv6_address);
+
+/*
+ * Runs a script, one command a line; # begins a comment line. What is none of these words is a command for ip:
+ *
+ *     veth NAME [ADDRESS...]      pull NAME      plug NAME          see veth, cable_pull, cable_plug
+ *     tun NAME [ARPHRD]           tap NAME       close NAME         see tun; close takes its carrier away
+ *     sysctl PATH VALUE           peer IP-COMMAND                   see sysctl_write, ip_peer
+ *     running NAME                stopped NAME                      see wait_link_running
+ *     usable ADDRESS              failed ADDRESS                    see wait_address_usable, wait_address_failed
+ *     for FIRST LAST IP-COMMAND                                     the command for each number, which replaces every #
+ */
+void network(const char *script);
 
 /* Looks whenever links, addresses, routes or rules of this namespace change until the condition is true. */
 void wait_for_network(bool (*condition)(const void *argument), const void *argument, const char *what);
