@@ -19,9 +19,8 @@ LDCONFIG ?= ldconfig
 SOVERSION := $(VERSION_MAJOR)
 CONFIGURED := $(BUILD)/configured
 
-# mode:file:destination. Directories of headers are walked, so that a header that is added is installed.
-INSTALL_HEADERS := reach.h module.modulemap \
-                   $(patsubst include/%,%,$(wildcard include/SystemConfiguration/*.h include/CoreFoundation/*.h))
+# mode:file:destination. The headers are found, so that one that is added is installed.
+INSTALL_HEADERS := module.modulemap $(patsubst include/%,%,$(sort $(wildcard include/*.h include/*.hpp include/*/*.h)))
 INSTALL_FILES = \
     0755:$(BUILD)/libreach.so.$(SOVERSION):$(LIBDIR)/libreach.so.$(VERSION) \
     0644:$(BUILD)/libreach.a:$(LIBDIR)/libreach.a \
@@ -37,7 +36,7 @@ INSTALL_LINKS = \
     libreach.so.$(SOVERSION):$(LIBDIR)/libreach.so
 
 # Ours alone: removed when empty. Deepest first.
-INSTALL_DIRS = $(CMAKEDIR) $(INCLUDEDIR)/SystemConfiguration $(INCLUDEDIR)/CoreFoundation
+INSTALL_DIRS = $(CMAKEDIR) $(addprefix $(INCLUDEDIR)/,$(filter-out .,$(sort $(patsubst %/,%,$(dir $(INSTALL_HEADERS))))))
 
 # Each area adds to these: INSTALL_MORE (mode:file:destination), INSTALL_NEEDS (targets to build before).
 INSTALL_NEEDS += lib configured
@@ -80,3 +79,38 @@ uninstall: configured ## remove what install put there (give it the same variabl
 	@set -e; for entry in $(INSTALL_FILES); do rest=$${entry#*:}; rm -f "$(DESTDIR)$${rest#*:}"; done
 	@set -e; for entry in $(INSTALL_LINKS); do rm -f "$(DESTDIR)$${entry#*:}"; done
 	@for dir in $(INSTALL_DIRS); do rmdir "$(DESTDIR)$$dir" 2>/dev/null || true; done
+
+# A copy to be tried out, as it would be in /usr. What is compiled with STAGE_ENV before it uses the staged copy alone.
+STAGE     := $(TOP)/$(BUILD)/stage
+STAGE_ENV := PKG_CONFIG_PATH=$(STAGE)/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(STAGE) LD_LIBRARY_PATH=$(STAGE)/usr/lib \
+             MANPATH=$(STAGE)/usr/share/man
+
+.PHONY: stage
+stage: ## install into build/stage, for trying an installed copy
+	@rm -rf $(STAGE)
+	@$(MAKE) --no-print-directory install DESTDIR=$(STAGE) PREFIX=/usr LIBDIR=/usr/lib INCLUDEDIR=/usr/include \
+	    BINDIR=/usr/bin MANDIR=/usr/share/man DATADIR=/usr/share >/dev/null
+
+# An area that has something to be tried with an installed copy adds its target to INSTALLCHECK_TARGETS, and uses STAGE_ENV.
+.PHONY: installcheck
+installcheck: stage ## build and run programs of all kinds with an installed copy
+	@$(REQUIRE) py:pytest=python3-pytest cmake=cmake pkg-config=pkg-config gcc=gcc g++=g++ nm=binutils
+	STAGE=$(STAGE) VERSION=$(VERSION) $(PYTEST) Tests/Install
+	REACH_TOOL=$(STAGE)/usr/bin/reach LD_LIBRARY_PATH=$(STAGE)/usr/lib $(PYTEST) Tests/Tool
+	@set -e; for target in $(INSTALLCHECK_TARGETS); do $(MAKE) --no-print-directory $$target; done
+
+DIST := $(BUILD)/libreach-$(VERSION)
+
+.PHONY: dist
+dist: ## make the release's tar.gz of what is committed
+	@mkdir -p $(BUILD)
+	git archive --format=tar.gz --prefix=libreach-$(VERSION)/ -o $(DIST).tar.gz HEAD
+	@sha256sum $(DIST).tar.gz
+
+# From nothing but the release, as somebody would who has just downloaded it.
+.PHONY: distcheck
+distcheck: dist ## build, install and try what is in the release
+	rm -rf $(DIST)
+	tar -C $(BUILD) -xzf $(DIST).tar.gz
+	$(MAKE) -C $(DIST) installcheck
+	rm -rf $(DIST)

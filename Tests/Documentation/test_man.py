@@ -169,7 +169,9 @@ def test_the_tools_options_are_described():
     described = set()
     for line in section(TOP / "man/reach.1", "DESCRIPTION"):
         if line.startswith(".It Fl"):
-            described |= {"-" + word for word in re.findall(r"(?:Fl|,) (-?[a-zA-Z][a-z-]*)", line) if word != "Fl"}
+            # "Fl t Ar seconds , Fl -timeout", and "Fl e , -explain"
+            for flags in re.findall(r"Fl ((?:-?[a-z-]+|[A-Z]|,| )+?)(?= (?:Ar|Ns|Fl)|$)", line):
+                described |= {"-" + word for word in flags.replace(",", " ").split()}
     assert described == options
 
 
