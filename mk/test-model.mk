@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The randomised test: see Tests/Model/model.c. It is run plainly by make test, and longer, or under a checker, by hand.
+
+TEST_TARGETS += test-model
+
+$(BUILD)/tests/model: Tests/Model/model.c $(SUPPORT_LIB) $(BUILD)/libreach.so
+	$(CC) $(SUPPORT_CFLAGS) -o $@ $< $(SUPPORT_LIBS)
+
+.PHONY: test-model
+test-model: $(BUILD)/tests/model ## random calls and changes (REACH_MODEL_SEED, REACH_MODEL_ROUNDS, REACH_MODEL_CALLS)
+	$(BUILD)/tests/model
