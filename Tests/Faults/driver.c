@@ -37,11 +37,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-
 #include <reach.h>
 
+#include "../Soak/default_route.h"
 #include "faults.h"
 
 #define DEADLINE_MS 15000
@@ -115,55 +113,12 @@ static void accept_error(const char *step, int error)
 
 /* ------------------------------------------------------------------------------------------------ the network --- */
 
-static int control;
+static struct default_route default_route;
 static bool route_is_there;
-static int wan0;
-
-/* Adds or deletes the default route, and returns when the kernel has done it. */
-static int change_route(bool present)
-{
-    struct {
-        struct nlmsghdr header;
-        struct rtmsg route;
-        char attributes[32];
-    } request;
-    memset(&request, 0, sizeof request);
-    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.route);
-    request.header.nlmsg_type = present ? RTM_NEWROUTE : RTM_DELROUTE;
-    request.header.nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | (present ? NLM_F_CREATE | NLM_F_REPLACE : 0));
-    request.route.rtm_family = AF_INET;
-    request.route.rtm_table = RT_TABLE_MAIN;
-    request.route.rtm_protocol = RTPROT_STATIC;
-    request.route.rtm_scope = RT_SCOPE_UNIVERSE;
-    request.route.rtm_type = RTN_UNICAST;
-    struct in_addr gateway;
-    inet_pton(AF_INET, "10.1.0.1", &gateway);
-    char *end = (char *)&request + NLMSG_ALIGN(request.header.nlmsg_len);
-    struct rtattr attribute = { .rta_len = RTA_LENGTH(4), .rta_type = RTA_GATEWAY };
-    memcpy(end, &attribute, sizeof attribute);
-    memcpy(end + RTA_LENGTH(0), &gateway, 4);
-    end += RTA_SPACE(4);
-    attribute.rta_type = RTA_OIF;
-    memcpy(end, &attribute, sizeof attribute);
-    memcpy(end + RTA_LENGTH(0), &wan0, 4);
-    request.header.nlmsg_len = (uint32_t)(end + RTA_SPACE(4) - (char *)&request);
-    if (send(control, &request, request.header.nlmsg_len, 0) < 0) {
-        wrong("the driver cannot change the route: %s", strerrorname_np(errno));
-    }
-    struct {
-        struct nlmsghdr header;
-        struct nlmsgerr error;
-        char rest[256];
-    } reply;
-    if (recv(control, &reply, sizeof reply, 0) < (ssize_t)(sizeof reply.header + sizeof reply.error)) {
-        wrong("the driver got no answer from the kernel");
-    }
-    return -reply.error.error;
-}
 
 static void set_route(bool present)
 {
-    int error = change_route(present);
+    int error = default_route_set(&default_route, present);
     if (error != 0) {
         wrong("the route cannot be %s: %s", present ? "added" : "deleted", strerrorname_np(error));
     }
@@ -172,14 +127,12 @@ static void set_route(bool present)
 
 static void network_start(bool with_route)
 {
-    control = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    wan0 = (int)if_nametoindex("wan0");
-    if (control < 0 || wan0 == 0) {
+    if (!default_route_open(&default_route, "wan0", "10.1.0.1")) {
         fprintf(stderr, "driver: this is not the namespace it needs; run it through the tests\n");
         exit(2);
     }
     /* An earlier run may have left the route, or not. */
-    (void)change_route(false);
+    (void)default_route_set(&default_route, false);
     route_is_there = false;
     if (with_route) {
         set_route(true);
@@ -384,7 +337,7 @@ static void ask(const char *step, reach_target *target)
         }
         accept_error("asking for the path", errno);
     } else if (path.flags != truth() || (path.reason == REACH_REASON_REACHABLE) != route_is_there ||
-               (route_is_there && path.interface_index != (uint32_t)wan0)) {
+               (route_is_there && path.interface_index != default_route.link)) {
         wrong("%s: the path has flags 0x%x, reason %d, link %u", step, path.flags, path.reason, path.interface_index);
     } else {
         note("asking for the path", "right");
@@ -655,7 +608,7 @@ static void *route_appears(void *unused)
 {
     (void)unused;
     poll(NULL, 0, 30);
-    (void)change_route(true);
+    (void)default_route_set(&default_route, true);
     return NULL;
 }
 

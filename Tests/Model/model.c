@@ -479,8 +479,8 @@ static reach_flags truth_about(const char *text)
     return flags;
 }
 
-/* Looks again and again: callbacks of the last changes may be on their way, the kernel itself takes its time with links,
- * and there is no event for "no more". */
+/* Looks again and again: callbacks of the last changes may be on their way, the kernel itself takes its time with
+ * links, and there is no event for "no more". */
 static void wait_until_told(struct slot *slot, int number)
 {
     int64_t end = now_ms() + deadline_ms();
@@ -500,8 +500,9 @@ static void wait_until_told(struct slot *slot, int number)
         if (told && own == truth) {
             return;
         }
-        require_message(now_ms() < end, "slot %d, %s on queue %d: last told 0x%x in %d calls, asked 0x%x, and it is 0x%x",
-                        number, slot->text, slot->queue, last,
+        require_message(now_ms() < end,
+                        "slot %d, %s on queue %d: last told 0x%x in %d calls, asked 0x%x, and it is 0x%x", number,
+                        slot->text, slot->queue, last,
                         slot->info == NULL ? 0 : atomic_load(&slot->info->calls), own, truth);
         sched_yield();
     }
