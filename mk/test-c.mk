@@ -4,8 +4,9 @@
 # The C tests, run against the shared library that is shipped. Tests/Support is the harness they share; another fragment
 # uses it by depending on $(SUPPORT_LIB) and compiling with $(SUPPORT_CFLAGS) and $(SUPPORT_LIBS).
 
+# The older form of debugging information, which every valgrind can read.
 SUPPORT_LIB    := $(BUILD)/tests/libsupport.a
-SUPPORT_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g $(CWARN) -pthread $(REACH_FLAGS) -I$(TOP)/Tests/Support
+SUPPORT_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -gdwarf-4 $(CWARN) -pthread $(REACH_FLAGS) -I$(TOP)/Tests/Support
 SUPPORT_LIBS   := $(SUPPORT_LIB) $(REACH_LIBS) -lcmocka
 
 SUPPORT_SOURCES := $(sort $(wildcard Tests/Support/*.c))
@@ -38,7 +39,7 @@ $(SUPPORT_LIB): $(SUPPORT_OBJECTS)
 
 # A test program is one source file; a folder's programs are those listed here.
 NAMESPACE_TESTS := situations sequence
-ABI_TESTS       := arguments
+ABI_TESTS       := arguments refusals concurrency guest
 
 NAMESPACE_PROGRAMS := $(addprefix $(BUILD)/tests/,$(NAMESPACE_TESTS))
 ABI_PROGRAMS       := $(addprefix $(BUILD)/tests/,$(ABI_TESTS))

@@ -120,7 +120,7 @@ static void enter_namespaces(void)
         _exit(child_has_no_namespace);
     }
     /* sysfs shows the namespace in which it was mounted. */
-    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("sysfs", "/sys", "sysfs", 0, NULL) != 0) {
+    if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 || mount("sysfs", "/sys", "sysfs", 0, NULL) != 0) {
         fprintf(stderr, "sysfs cannot be mounted in a namespace: %s\n", strerror(errno));
         _exit(child_has_no_namespace);
     }
