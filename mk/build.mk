@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # The small build: Embedded Swift, whole module, optimised for size. The same Swift files are built the normal way by
-# `swift build`; only the folder named Swift, which needs the full language, is left out here.
+# `swift build`; only the folder named Swift, which needs the full language, is left out here. The two modules are optimised
+# together when they are linked: each holds its own copies of what the other uses of it.
 
 SWIFTC  ?= swiftc
 CLANG   ?= clang
 SWIFT_SMALL := -enable-experimental-feature Embedded -wmo -Osize -parse-as-library -swift-version 6 \
-               -package-name libreach -warnings-as-errors -Xfrontend -function-sections -Xcc -fPIC -Xcc -fno-stack-protector \
+               -package-name libreach -warnings-as-errors -lto=llvm-full -Xcc -fPIC -Xcc -fno-stack-protector \
                -I $(BUILD)/small -I Sources/CLinux -I include
 
 CORE_SOURCES := $(sort $(shell find Sources/ReachabilitySwift -name '*.swift' -not -path '*/Swift/*'))
@@ -44,7 +45,7 @@ $(BUILD)/libreach.so: $(BUILD)/libreach.so.1
 
 # One object in which every name but reach_* is local, so that a program that embeds it sees nothing else.
 $(BUILD)/libreach.a: $(BUILD)/small/core.o $(BUILD)/small/abi.o
-	ld.lld -r -o $(BUILD)/small/libreach.o $(BUILD)/small/core.o $(BUILD)/small/abi.o
+	ld.lld -r --lto-O2 -o $(BUILD)/small/libreach.o $(BUILD)/small/core.o $(BUILD)/small/abi.o
 	llvm-objcopy --wildcard --keep-global-symbol='reach_*' $(BUILD)/small/libreach.o
 	rm -f $@
 	llvm-ar rcs $@ $(BUILD)/small/libreach.o

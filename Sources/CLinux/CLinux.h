@@ -109,6 +109,10 @@ static inline int clinux_receive_netlink_many(int fd, void *buffer, size_t slot_
     return count;
 }
 
+/* Two of getaddrinfo's errors that glibc shows only under _GNU_SOURCE; the numbers are part of its ABI. */
+static inline int clinux_eai_nodata(void) { return -5; }
+static inline int clinux_eai_addrfamily(void) { return -9; }
+
 /* fcntl, open and ioctl are variadic. */
 static inline int clinux_open_read_only(const char *path)
 {

@@ -19,26 +19,22 @@ extension ReachabilityFlags {
     ///
     /// The words are those of macOS's "scutil -r".
     package var descriptionBytes: [UInt8] {
-        if isEmpty { return [UInt8](ReachabilityFlags.bytes("Not Reachable")) }
+        if isEmpty { return [UInt8]("Not Reachable") }
         var text = [UInt8]()
         var rest = self
         for (flag, name) in ReachabilityFlags.names where contains(flag) {
             if !text.isEmpty { text.append(UInt8(ascii: ",")) }
-            text.append(contentsOf: ReachabilityFlags.bytes(name))
+            text.append(contentsOf: [UInt8](name))
             rest.remove(flag)
         }
         if !rest.isEmpty {
             if !text.isEmpty { text.append(UInt8(ascii: ",")) }
-            text.append(contentsOf: ReachabilityFlags.bytes("0x"))
+            text.append(contentsOf: [UInt8]("0x"))
             for nibble in (0..<8).reversed() {
                 let digit = UInt8(truncatingIfNeeded: rest.rawValue >> UInt32(4 * nibble)) & 0xf
                 text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
             }
         }
         return text
-    }
-
-    private static func bytes(_ text: StaticString) -> UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 }

@@ -72,7 +72,7 @@ package enum FlagEvaluator {
 
     /// Judges the internet at large by the verdicts on the probes.
     package static func internetVerdict(_ probes: [Verdict]) -> Verdict {
-        var verdict = Verdict.best(probes) ?? Verdict()
+        var verdict = Verdict.best(probes[...]) ?? Verdict()
         verdict.flags.formIntersection(.meaningfulForInternet)
         return verdict
     }

@@ -47,6 +47,11 @@ package final class KernelView {
         try events.withDescriptor(body)
     }
 
+    /// Lets the kernel drop the announcements that a filter drops; nil lets everything through again.
+    package func setFilter(_ filter: EventFilter?) throws(Errno) {
+        try events.setFilter(filter)
+    }
+
     /// Reads all announcements that are there, without waiting. False when there were none: then every verdict that was
     /// asked for since the last ones is still the kernel's.
     package func drain(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
@@ -90,6 +95,22 @@ package final class KernelView {
             }
             start += count
         }
+    }
+
+    /// Judges the internet at large by probes. A path by one of them is a path, whatever became of the others; "no path" takes
+    /// an answer to each.
+    package func judgeInternet(_ probes: [RouteQuestion]) throws(Errno) -> Verdict {
+        var verdicts = [Verdict]()
+        var failure: Errno?
+        try judge(probes) { _, result in
+            switch result {
+            case .success(let verdict): verdicts.append(verdict)
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        let verdict = FlagEvaluator.internetVerdict(verdicts)
+        if let failure, !verdict.flags.isOnline { throw failure }
+        return verdict
     }
 
     private func verdict(_ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64) -> Result<Verdict, Errno> {

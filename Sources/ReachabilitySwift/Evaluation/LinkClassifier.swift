@@ -43,15 +43,15 @@ package enum LinkClassifier {
     /// DEVTYPE in the device's uevent file. sysfs shows the network namespace that it was mounted in, so that the file counts
     /// only when it is about this very link.
     private static func kindByDeviceClass(_ link: Link) -> LinkKind? {
-        var path = bytes("/sys/class/net/")
+        var path = [UInt8]("/sys/class/net/")
         path.append(contentsOf: link.name.bytes)
-        path.append(contentsOf: bytes("/uevent"))
+        path.append(contentsOf: [UInt8]("/uevent"))
         guard let content = Syscalls.readFully(path, limit: 1024) else { return nil }
-        var index = bytes("IFINDEX=")
+        var index = [UInt8]("IFINDEX=")
         index.append(contentsOf: decimal(link.index))
         guard hasLine(content, index) else { return nil }
-        if hasLine(content, bytes("DEVTYPE=wlan")) { return .wifi }
-        if hasLine(content, bytes("DEVTYPE=wwan")) { return .cellular }
+        if hasLine(content, [UInt8]("DEVTYPE=wlan")) { return .wifi }
+        if hasLine(content, [UInt8]("DEVTYPE=wwan")) { return .cellular }
         return nil
     }
 
@@ -95,9 +95,5 @@ package enum LinkClassifier {
         } while rest > 0
         digits.reverse()
         return digits
-    }
-
-    private static func bytes(_ text: StaticString) -> [UInt8] {
-        [UInt8](UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }

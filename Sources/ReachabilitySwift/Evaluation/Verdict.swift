@@ -83,7 +83,7 @@ package struct Verdict: Sendable {
     }
 
     /// The best of several verdicts, the first of the best; the first of all when none is reachable. Nil for none.
-    static func best(_ verdicts: [Verdict]) -> Verdict? {
+    static func best(_ verdicts: ArraySlice<Verdict>) -> Verdict? {
         guard var best = verdicts.first else { return nil }
         for verdict in verdicts.dropFirst() { best.improve(with: verdict) }
         return best

@@ -118,6 +118,13 @@ package struct IPAddress: Equatable, Sendable {
         return high == other.high && (low ^ other.low) >> UInt64(128 - prefixLength) == 0
     }
 
+    /// The first address that has the same first bits.
+    package func first(prefixLength: Int) -> IPAddress {
+        let last = last(prefixLength: prefixLength)
+        let zero = IPAddress(family: family, high: 0, low: 0, link: 0).last(prefixLength: prefixLength)
+        return IPAddress(family: family, high: last.high & ~zero.high, low: last.low & ~zero.low, link: 0)
+    }
+
     /// The last address that has the same first bits.
     package func last(prefixLength: Int) -> IPAddress {
         let bits = max(0, min(prefixLength, family.bitWidth))

@@ -22,3 +22,12 @@ package struct FileDescriptor: ~Copyable {
         if rawValue >= 0 { _ = close(rawValue) }
     }
 }
+
+/// A descriptor that can be kept in an optional.
+final class SharedDescriptor {
+    let fd: FileDescriptor
+
+    init(owning result: Int32) throws(Errno) {
+        fd = try FileDescriptor(owning: result)
+    }
+}

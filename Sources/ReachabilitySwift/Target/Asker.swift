@@ -84,7 +84,7 @@ package final class Asker: @unchecked Sendable {
 
     private func refreshInternet(_ view: KernelView) throws(Errno) {
         if internetGeneration == generation, !hasExpired(internet) { return }
-        internet = FlagEvaluator.internetVerdict(try verdicts(Destination.internetProbes, view))
+        internet = try view.judgeInternet(Destination.internetProbes)
         internetGeneration = generation
     }
 
@@ -92,7 +92,7 @@ package final class Asker: @unchecked Sendable {
         var questions = [RouteQuestion]()
         target.destination.appendQuestions(resolution: target.resolution, to: &questions)
         let verdicts = questions.isEmpty ? [] : try verdicts(questions, view)
-        return target.destination.verdict(verdicts, internet: internet, resolution: target.resolution)
+        return target.destination.verdict(verdicts[...], internet: internet, resolution: target.resolution)
     }
 
     private func verdicts(_ questions: [RouteQuestion], _ view: KernelView) throws(Errno) -> [Verdict] {

@@ -98,7 +98,7 @@ package enum Destination: Sendable {
     /// - Parameters:
     ///   - verdicts: one for each question that appendQuestions wrote, in their order.
     ///   - internet: the verdict on the internet at large; looked at only where dependsOnInternet says so.
-    package func verdict(_ verdicts: [Verdict], internet: Verdict, resolution: Resolution) -> Verdict {
+    package func verdict(_ verdicts: ArraySlice<Verdict>, internet: Verdict, resolution: Resolution) -> Verdict {
         switch self {
         case .internet: return internet
         case .address, .localhost: return Verdict.best(verdicts) ?? Verdict()

@@ -65,11 +65,17 @@ public final class ReachabilityTarget: @unchecked Sendable {
 }
 
 /// A target's place on a queue. What it is, the layers above know.
-package class AnySchedule: @unchecked Sendable {
+package class AnySchedule: Timed, @unchecked Sendable {
     /// A callback is to come even without a change.
-    package let owesCallback: Atomic<Bool>
+    package final let owesCallback: Atomic<Bool>
 
     package init(owesCallback: Bool) {
         self.owesCallback = Atomic(owesCallback)
     }
+
+    /// Whether it was made by this process, not by the one it was forked from.
+    package var isOfThisProcess: Bool { true }
+
+    /// Takes the target off its queue.
+    package func end() {}
 }

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+
+/// Finds out whose answer a route message can affect: the addresses that lie in its prefix.
+///
+/// Made anew when it is asked after something was added or removed, so that scheduling costs nothing.
+struct DestinationIndex {
+    struct Entry {
+        let address: IPAddress
+        /// The subscription's place, or internet.
+        let slot: Int
+    }
+
+    /// Stands for everybody who depends on the internet at large.
+    static let internet = -1
+
+    private var entries: [Entry] = []
+
+    mutating func rebuild(_ new: [Entry]) {
+        entries = new
+        entries.sort { IPAddress.precedes($0.address, $1.address) }
+    }
+
+    /// Hands out the place of each address in the prefix.
+    func forEach(prefix: IPAddress, length: Int, _ body: (Int) -> Void) {
+        let last = prefix.last(prefixLength: length)
+        var place = lowerBound(prefix.first(prefixLength: length))
+        while place < entries.count, !IPAddress.precedes(last, entries[place].address) {
+            if entries[place].address.matches(prefix, prefixLength: length) { body(entries[place].slot) }
+            place += 1
+        }
+    }
+
+    private func lowerBound(_ address: IPAddress) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if IPAddress.precedes(entries[middle].address, address) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

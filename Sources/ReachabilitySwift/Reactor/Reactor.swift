@@ -1,0 +1,581 @@
+// SPDX-FileCopyrightText: The libreach authors
+// SPDX-License-Identifier: MIT
+
+import CLinux
+
+/// What a queue is made of: one event socket, the answers of what is scheduled, timers and callouts, all on one thread.
+///
+/// A change goes from the kernel's message to the callback on the thread that drives the reactor, with no hand-over. That
+/// thread is the queue's own, or whichever one the caller dispatches a manual queue on.
+///
+/// Callouts are made without the lock; everything else happens under it, on any thread. Nothing that belongs to a caller is
+/// ever let go under the lock: whoever removes a subscription holds a reference to it, and callouts that came to nothing are
+/// dropped outside.
+package final class Reactor: @unchecked Sendable {
+    /// What epoll says is ready.
+    private enum Token: UInt32 {
+        case events, wake, timer, clockJump, configuration
+
+        var bit: Int64 { 1 << Int64(rawValue) }
+    }
+
+    enum Callout {
+        case subscription(Subscription)
+        case post(Post)
+    }
+
+    /// How many subscriptions are judged with one set of buffers, so that memory does not grow with their number.
+    private static let chunk = 512
+    /// Suspend is told from two readings of two clocks that are not made at once.
+    private static let resumeThreshold: UInt64 = 250_000_000
+    private static let firstRetry: UInt64 = 100_000_000
+    private static let longestRetry: UInt64 = 5_000_000_000
+
+    package let process = ProcessMark.current
+    package let hasThread: Bool
+    package let lock = Lock()
+    let clock: Clock
+
+    private let epoll: FileDescriptor
+    private let wake: FileDescriptor
+    private let timer: FileDescriptor
+
+    // Everything below is under the lock.
+
+    /// Opened when something is first scheduled, and then kept.
+    private var view: KernelView?
+    private var clockJump: SharedDescriptor?
+    var configuration: ResolverConfigurationWatch?
+    private(set) var subscriptions: [Subscription] = []
+    var lookups: [NameLookup] = []
+    /// Look-ups that ended, with what they found; taken in by the thread that drives.
+    var ended: [(NameLookup, Resolution)] = []
+    var timers = TimerHeap()
+    private var callouts = Fifo<Callout>()
+
+    /// The verdict on the internet at large, valid while somebody depends on it.
+    private(set) var internet = Verdict()
+    private var internetUsers = 0
+    private var isInternetDirty = false
+    private var isEverythingDirty = false
+    private var dirty: [Subscription] = []
+    private var index = DestinationIndex()
+    var isIndexStale = false
+    /// The addresses that the event socket's filter lets through; nil when it has none.
+    private var filtered: [IPAddress]?
+    /// When a route that some verdict rests on goes by itself.
+    private var expiry = Deadline.never
+
+    private var limiter = RoundLimiter()
+    /// No round before this, after the kernel could not be asked.
+    private var retryAfter = Deadline.distantPast
+    private var retryPause = Reactor.firstRetry
+    /// While a round has to wait, the event socket is not listened to: what comes in the meantime wakes nobody.
+    private var isListening = false
+    private var armed = Deadline.never
+    private var suspended: UInt64
+
+    private var driver: pthread_t?
+    private var isWakeUpPending = false
+    private var isStopped = false
+    private var isCalloutRunning = false
+    private var calloutThread = pthread_self()
+    private var calloutSerial: UInt64 = 0
+    private var flushers = 0
+
+    package init(hasThread: Bool, clock: Clock) throws(Errno) {
+        self.hasThread = hasThread
+        self.clock = clock
+        epoll = try FileDescriptor(owning: clinux_epoll_create())
+        wake = try FileDescriptor(owning: clinux_eventfd())
+        timer = try FileDescriptor(owning: clinux_timerfd_monotonic())
+        suspended = clock.boottime() &- clock.monotonic()
+        try listen(to: wake, .wake)
+        try listen(to: timer, .timer)
+    }
+
+    private func listen(to fd: borrowing FileDescriptor, _ token: Token) throws(Errno) {
+        try Syscalls.epollControl(epoll, EPOLL_CTL_ADD, fd, events: EPOLLIN.rawValue, token: token.rawValue)
+    }
+
+    /// Readable when there is something to do.
+    package var descriptor: Int32 { epoll.rawValue }
+
+    // MARK: Adding and removing
+
+    /// Puts a subscription on the queue and judges it.
+    package func add(_ subscription: Subscription) throws(Errno) {
+        try lock.withLock { () throws(Errno) in
+            guard !subscription.isCancelled else { return }
+            let view = try openedView()
+            subscription.slot = subscriptions.count
+            subscriptions.append(subscription)
+            if subscription.target.destination.dependsOnInternet { internetUsers += 1 }
+            if let host = subscription.target.destination.hostToResolve { joinLookup(host, subscription) }
+            isIndexStale = true
+            settleFilter(view)
+            do throws(Errno) {
+                if subscription.target.destination.dependsOnInternet { try judgeInternet(view) }
+                try judge([subscription][...], view)
+            } catch {
+                detach(subscription)
+                throw error
+            }
+            subscription.begin(self)
+            enqueueIfWanted(subscription)
+            if let lookup = subscription.lookup, lookup.resolution == .none { startLookup(lookup) }
+            arm()
+        }
+        wakeUpIfNeeded()
+    }
+
+    /// Takes a subscription off the queue. No callout of it begins after this returned.
+    package func remove(_ subscription: Subscription) {
+        lock.withLock {
+            guard !subscription.isCancelled else { return }
+            subscription.isCancelled = true
+            detach(subscription)
+        }
+    }
+
+    private func detach(_ subscription: Subscription) {
+        guard subscription.slot >= 0 else { return }
+        let last = subscriptions.removeLast()
+        if last !== subscription {
+            subscriptions[subscription.slot] = last
+            last.slot = subscription.slot
+        }
+        subscription.slot = -1
+        if subscription.isDirty {
+            subscription.isDirty = false
+            dirty.removeAll { $0 === subscription }
+        }
+        if subscription.target.destination.dependsOnInternet { internetUsers -= 1 }
+        timers.remove(subscription)
+        leaveLookup(subscription)
+        isIndexStale = true
+    }
+
+    /// Has a subscription called out to again, even without a change.
+    package func renotify(_ subscription: Subscription) {
+        lock.withLock {
+            guard !subscription.isCancelled, subscription.slot >= 0 else { return }
+            enqueueIfWanted(subscription)
+        }
+        wakeUpIfNeeded()
+    }
+
+    /// Puts something in line that is to be run on the queue.
+    package func post(_ post: Post) {
+        lock.withLock { callouts.append(.post(post)) }
+        wakeUpIfNeeded()
+    }
+
+    private func openedView() throws(Errno) -> KernelView {
+        if let view { return view }
+        let new = try KernelView(receiveBuffer: nil, clock: clock)
+        try new.withEventDescriptor { (fd) throws(Errno) in try listen(to: fd, .events) }
+        isListening = true
+        filtered = nil
+        view = new
+        // Without it a resume is noticed at the next event instead.
+        if clockJump == nil, let jump = try? SharedDescriptor(owning: clinux_timerfd_clock_jump()) {
+            try? listen(to: jump.fd, .clockJump)
+            clockJump = jump
+        }
+        return new
+    }
+
+    func watchConfiguration() {
+        guard configuration == nil, let watch = try? ResolverConfigurationWatch() else { return }
+        try? watch.withDescriptor { (fd) throws(Errno) in try listen(to: fd, .configuration) }
+        configuration = watch
+    }
+
+    // MARK: Driving
+
+    /// What one run came to.
+    package struct Outcome {
+        package var callouts = 0
+        /// A change of a target without a callback, when changes are wanted as data.
+        package var change: (target: ReachabilityTarget, flags: ReachabilityFlags)?
+    }
+
+    /// Waits until something is due or the deadline has come, and does it.
+    ///
+    /// - Throws: wouldDeadlock from inside a callout, busy when another thread drives, interrupted when a signal came.
+    package func run(until deadline: Deadline, asData: Bool = false) throws(Errno) -> Outcome {
+        try enter()
+        defer { leave() }
+        var outcome = Outcome()
+        while true {
+            let timeout = lock.withLock { callouts.isEmpty ? deadline.pollTimeout(now: clock.monotonic()) : 0 }
+            let ready = clinux_epoll_wait(epoll.rawValue, timeout)
+            if ready < 0 { throw Errno.last }
+            let isOver = lock.withLock {
+                process(ready)
+                return isStopped
+            }
+            deliver(asData: asData, &outcome)
+            if outcome.change != nil || (outcome.callouts > 0 && !asData) || isOver { return outcome }
+            if deadline.nanoseconds <= clock.monotonic() { return outcome }
+        }
+    }
+
+    /// Drives the reactor until it is stopped.
+    func runUntilStopped() {
+        while !lock.withLock({ isStopped }) {
+            do throws(Errno) {
+                _ = try run(until: .never)
+            } catch {
+                // Nothing but a closed descriptor can be behind it, and that does not heal.
+                guard error == .interrupted else { return }
+            }
+        }
+    }
+
+    /// Ends the thread that drives, after the callout that is running.
+    func stop() {
+        lock.withLock { isStopped = true }
+        wakeUp()
+    }
+
+    private func enter() throws(Errno) {
+        let thread = pthread_self()
+        try lock.withLock { () throws(Errno) in
+            if let driver { throw pthread_equal(driver, thread) != 0 ? .wouldDeadlock : .busy }
+            driver = thread
+        }
+    }
+
+    private func leave() {
+        lock.withLock { driver = nil }
+        wakeUpIfNeeded()
+    }
+
+    func wakeUp() {
+        let isFirst = lock.withLock {
+            let isFirst = !isWakeUpPending
+            isWakeUpPending = true
+            return isFirst
+        }
+        if isFirst { Syscalls.signal(wake) }
+    }
+
+    /// Makes the descriptor readable when there is something in line.
+    private func wakeUpIfNeeded() {
+        if lock.withLock({ !callouts.isEmpty }) { wakeUp() }
+    }
+
+    /// Takes in everything that is ready, and evaluates what may have changed. Under the lock; never waits.
+    private func process(_ ready: Int64) {
+        if ready & Token.wake.bit != 0 {
+            Syscalls.consume(wake)
+            isWakeUpPending = false
+        }
+        if ready & Token.timer.bit != 0 {
+            Syscalls.consume(timer)
+            armed = .never
+        }
+        if ready & Token.clockJump.bit != 0, let clockJump { Syscalls.consume(clockJump.fd) }
+        let now = clock.monotonic()
+        noticeResume(now)
+        if ready & Token.configuration.bit != 0, configuration?.readChanges() == true { refreshLookups(now) }
+        takeEndedLookups()
+        if ready & Token.events.bit != 0 { hear() }
+        while let timed = timers.popDue(now) { timed.timeHasCome() }
+        if expiry.nanoseconds <= now {
+            expiry = .never
+            isEverythingDirty = true
+        }
+        evaluateIfDue(now)
+        arm()
+    }
+
+    /// Suspend is the time by which one clock went on and the other did not.
+    private func noticeResume(_ now: UInt64) {
+        let suspendedNow = clock.boottime() &- now
+        guard suspendedNow > suspended &+ Reactor.resumeThreshold else { return }
+        suspended = suspendedNow
+        isEverythingDirty = true
+        refreshLookups(now)
+    }
+
+    private func refreshLookups(_ now: UInt64) {
+        for lookup in lookups { refreshLookup(lookup, now: now) }
+    }
+
+    /// Sets the timer to whatever comes next.
+    private func arm() {
+        var next = min(timers.next, expiry)
+        if hasWork { next = min(next, max(limiter.next, retryAfter, Deadline(nanoseconds: 1))) }
+        guard next != armed else { return }
+        armed = next
+        _ = clinux_timerfd_set(timer.rawValue, next == .never ? 0 : next.nanoseconds)
+    }
+
+    // MARK: Hearing and judging
+
+    private var hasWork: Bool { isEverythingDirty || isInternetDirty || !dirty.isEmpty }
+
+    private func hear() {
+        guard let view else { return }
+        do throws(Errno) {
+            _ = try view.drain { event in
+                guard !isEverythingDirty else { return }
+                if case .route(let prefix, let length) = event {
+                    if isIndexStale { rebuildIndex(view) }
+                    index.forEach(prefix: prefix, length: length) { slot in
+                        if slot == DestinationIndex.internet {
+                            isInternetDirty = true
+                        } else {
+                            markDirty(subscriptions[slot])
+                        }
+                    }
+                } else {
+                    isEverythingDirty = true
+                }
+            }
+        } catch {
+            isEverythingDirty = true
+            if error == .badDescriptor || error == .notSocket {
+                // Somebody closed it. Another one is opened with the next round.
+                view.abandon()
+                self.view = nil
+            }
+        }
+    }
+
+    func markDirty(_ subscription: Subscription) {
+        guard !subscription.isDirty, subscription.slot >= 0 else { return }
+        subscription.isDirty = true
+        dirty.append(subscription)
+    }
+
+    private func evaluateIfDue(_ now: UInt64) {
+        guard hasWork else { return }
+        guard limiter.allows(now), retryAfter.nanoseconds <= now else {
+            setListening(false)
+            return
+        }
+        limiter.take(now)
+        do throws(Errno) {
+            let view = try openedView()
+            if !isListening {
+                setListening(true)
+                hear()
+            }
+            try evaluate(view)
+            retryPause = Reactor.firstRetry
+        } catch {
+            // The kernel could not be asked, so that nothing is known: nothing is said either, and it is asked again.
+            isEverythingDirty = true
+            retryAfter = Deadline(nanoseconds: now &+ retryPause)
+            retryPause = min(retryPause * 2, Reactor.longestRetry)
+        }
+    }
+
+    private func setListening(_ listens: Bool) {
+        guard listens != isListening, let view else { return }
+        isListening = listens
+        // Taken out, not silenced: epoll reports an overflow of the socket whatever events are asked for.
+        try? view.withEventDescriptor { (fd) throws(Errno) in
+            if listens {
+                try listen(to: fd, .events)
+            } else {
+                try Syscalls.epollControl(epoll, EPOLL_CTL_DEL, fd, events: 0, token: 0)
+            }
+        }
+    }
+
+    private func evaluate(_ view: KernelView) throws(Errno) {
+        let all = isEverythingDirty
+        if all || isInternetDirty, internetUsers > 0 { try judgeInternet(view) }
+        isInternetDirty = false
+        isEverythingDirty = false
+        settleFilter(view)
+        let work = all ? subscriptions : dirty
+        dirty.removeAll(keepingCapacity: work.count <= 64)
+        var failure: Errno?
+        var start = 0
+        while start < work.count {
+            let end = min(start + Reactor.chunk, work.count)
+            do throws(Errno) { try judge(work[start..<end], view) } catch { failure = error }
+            start = end
+        }
+        if let failure { throw failure }
+    }
+
+    /// Judges the internet at large; a change makes everybody dirty who depends on it, and has names looked up again.
+    private func judgeInternet(_ view: KernelView) throws(Errno) {
+        let before = internet
+        internet = try view.judgeInternet(Destination.internetProbes)
+        expiry = min(expiry, internet.expiry)
+        let isSamePath =
+            before.isSameAnswer(as: internet) && before.path.gateway == internet.path.gateway
+            && before.path.source == internet.path.source
+        if isSamePath, before.reason == internet.reason { return }
+        for subscription in subscriptions where subscription.target.destination.dependsOnInternet {
+            markDirty(subscription)
+        }
+        if !isSamePath { refreshLookups(clock.monotonic()) }
+    }
+
+    /// Judges some subscriptions together, and puts those in line whose answer is another one now.
+    private func judge(_ batch: ArraySlice<Subscription>, _ view: KernelView) throws(Errno) {
+        var questions = [RouteQuestion]()
+        var starts = [Int]()
+        for subscription in batch {
+            starts.append(questions.count)
+            subscription.target.destination.appendQuestions(resolution: subscription.resolution, to: &questions)
+        }
+        starts.append(questions.count)
+        var verdicts = [Verdict](repeating: Verdict(), count: questions.count)
+        var failures = [(place: Int, error: Errno)]()
+        try view.judge(questions) { place, result in
+            switch result {
+            case .success(let verdict): verdicts[place] = verdict
+            case .failure(let error): failures.append((place, error))
+            }
+        }
+        for (place, subscription) in batch.enumerated() {
+            subscription.isDirty = false
+            // What the kernel could not tell about one is no reason to keep the others waiting.
+            let range = starts[place]..<starts[place + 1]
+            if failures.contains(where: { range.contains($0.place) }) { continue }
+            subscription.current = subscription.target.destination.verdict(
+                verdicts[range], internet: internet, resolution: subscription.resolution)
+            expiry = min(expiry, subscription.current.expiry)
+            enqueueIfWanted(subscription)
+        }
+        if let failure = failures.first { throw failure.error }
+    }
+
+    /// Brings one answer up to date when it may not be, without regard to how many rounds there were. What cannot be asked
+    /// stays to be evaluated.
+    func judgeNow(_ subscription: Subscription) {
+        guard hasWork, let view else { return }
+        do throws(Errno) {
+            if subscription.target.destination.dependsOnInternet { try judgeInternet(view) }
+            try judge([subscription][...], view)
+        } catch {
+            isEverythingDirty = true
+        }
+    }
+
+    func enqueueIfWanted(_ subscription: Subscription) {
+        guard !subscription.isQueued, subscription.wantsCallout() else { return }
+        subscription.isQueued = true
+        callouts.append(.subscription(subscription))
+    }
+
+    // MARK: The filter and the index
+
+    /// Before something new is judged: from here on no message about it may be dropped.
+    private func settleFilter(_ view: KernelView) {
+        guard isIndexStale else { return }
+        if subscriptions.count <= EventFilter.addressLimit {
+            rebuildIndex(view)
+        } else {
+            // With many subscriptions the index waits for the first message that needs it, so that adding stays cheap.
+            setFilter(view, nil)
+        }
+    }
+
+    private func rebuildIndex(_ view: KernelView) {
+        var entries = [DestinationIndex.Entry]()
+        if internetUsers > 0 {
+            for probe in Destination.internetProbes {
+                entries.append(.init(address: probe.destination, slot: DestinationIndex.internet))
+            }
+        }
+        var questions = [RouteQuestion]()
+        for subscription in subscriptions {
+            questions.removeAll(keepingCapacity: true)
+            subscription.target.destination.appendQuestions(resolution: subscription.resolution, to: &questions)
+            for question in questions { entries.append(.init(address: question.destination, slot: subscription.slot)) }
+        }
+        var addresses = [IPAddress]()
+        for entry in entries where addresses.count <= EventFilter.addressLimit {
+            let address = entry.address.unscoped
+            if !addresses.contains(address) { addresses.append(address) }
+        }
+        setFilter(view, addresses.count <= EventFilter.addressLimit ? addresses : nil)
+        index.rebuild(entries)
+        isIndexStale = false
+    }
+
+    private func setFilter(_ view: KernelView, _ addresses: [IPAddress]?) {
+        guard addresses != filtered else { return }
+        do throws(Errno) {
+            try view.setFilter(addresses.map { EventFilter(addresses: $0) })
+            filtered = addresses
+        } catch {
+            // It is too large for this system's limits: then nothing is dropped.
+            try? view.setFilter(nil)
+            filtered = nil
+        }
+    }
+
+    // MARK: Callouts
+
+    /// Makes the callouts that are in line now; those that are put in line meanwhile are for the next run.
+    private func deliver(asData: Bool, _ outcome: inout Outcome) {
+        var remaining = lock.withLock { callouts.count }
+        while remaining > 0, let callout = lock.withLock({ callouts.popFirst() }) {
+            remaining -= 1
+            switch callout {
+            case .post(let post):
+                lock.withLock { beginCallout() }
+                let isMade = post.call()
+                endCallout()
+                if isMade { outcome.callouts += 1 }
+            case .subscription(let subscription):
+                let isPrepared = lock.withLock {
+                    subscription.isQueued = false
+                    guard !subscription.isCancelled, subscription.prepareCallout(asData: asData) else { return false }
+                    beginCallout()
+                    return true
+                }
+                guard isPrepared else { continue }
+                outcome.change = subscription.makeCallout()
+                endCallout()
+                if outcome.change != nil { return }
+                outcome.callouts += 1
+            }
+        }
+    }
+
+    private func beginCallout() {
+        isCalloutRunning = true
+        calloutThread = pthread_self()
+    }
+
+    private func endCallout() {
+        lock.withLock {
+            isCalloutRunning = false
+            calloutSerial &+= 1
+            if flushers > 0 { lock.broadcast() }
+        }
+    }
+
+    /// Waits until the callout that is running has ended.
+    package func flush() throws(Errno) {
+        try lock.withLock { () throws(Errno) in
+            guard isCalloutRunning else { return }
+            if pthread_equal(calloutThread, pthread_self()) != 0 { throw .wouldDeadlock }
+            let serial = calloutSerial
+            flushers += 1
+            while isCalloutRunning, calloutSerial == serial { lock.wait() }
+            flushers -= 1
+        }
+    }
+}
+
+/// Something that is run once on a queue.
+package class Post: @unchecked Sendable {
+    package init() {}
+
+    /// Runs it, without any lock. Returns whether a caller was called.
+    package func call() -> Bool { false }
+}
