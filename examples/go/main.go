@@ -96,40 +96,44 @@ func (target *Target) Flags() (Flags, error) {
 	return Flags(flags), nil
 }
 
-// Watch calls a function for every change, until it is closed.
+// Watch calls a function for every change of a target, until it is closed.
 type Watch struct {
-	target *Target
-	queue  *C.reach_queue
-	once   sync.Once
+	*Target
+	queue *C.reach_queue
+	once  sync.Once
 }
 
-// Watch begins to call changed for every change, one call at a time, on a thread of the library's.
-func (target *Target) Watch(changed func(Flags)) (*Watch, error) {
+// NewWatch begins to call changed for every change, one call at a time, on a thread of the library's.
+func NewWatch(name string, changed func(Flags)) (*Watch, error) {
+	target, err := NewTarget(name)
+	if err != nil {
+		return nil, err
+	}
 	queue, err := C.reach_queue_create(nil)
 	if queue == nil {
 		return nil, wrap("reach_queue_create", err)
 	}
+	watch := &Watch{Target: target, queue: queue}
 	// The handle keeps changed from being collected, until reachReleased deletes it; also when this fails.
 	if succeeded, err := C.set_handle(target.pointer, C.uintptr_t(cgo.NewHandle(changed))); !succeeded {
-		C.reach_queue_release(queue)
+		watch.Close()
 		return nil, wrap("reach_set_callback", err)
 	}
 	if succeeded, err := C.reach_set_queue(target.pointer, queue); !succeeded {
-		C.reach_set_callback(target.pointer, nil, nil, nil)
-		C.reach_queue_release(queue)
+		watch.Close()
 		return nil, wrap("reach_set_queue", err)
 	}
-	return &Watch{target: target, queue: queue}, nil
+	return watch, nil
 }
 
 // Close ends the watch: no call is running or comes after it returned, unless it was called from inside one.
 func (watch *Watch) Close() error {
 	watch.once.Do(func() {
-		C.reach_set_queue(watch.target.pointer, nil)
+		C.reach_set_queue(watch.pointer, nil)
 		C.reach_queue_flush(watch.queue)
-		C.reach_set_callback(watch.target.pointer, nil, nil, nil)
+		C.reach_set_callback(watch.pointer, nil, nil, nil)
 		C.reach_queue_release(watch.queue)
-		runtime.KeepAlive(watch.target)
+		runtime.KeepAlive(watch.Target)
 	})
 	return nil
 }
@@ -181,11 +185,7 @@ func run() error {
 	}
 	fmt.Printf("error: %v\n", err)
 
-	internet, err := NewTarget("0.0.0.0")
-	if err != nil {
-		return err
-	}
-	watch, err := internet.Watch(func(flags Flags) { fmt.Printf("change: %v\n", flags) })
+	watch, err := NewWatch("0.0.0.0", func(flags Flags) { fmt.Printf("change: %v\n", flags) })
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,6 @@ func run() error {
 	input := bufio.NewScanner(os.Stdin)
 	input.Scan()
 	watch.Close()
-	watch, internet = nil, nil
 	runtime.GC() // and now it is gone, and nobody calls it
 	fmt.Println("closed")
 
