@@ -22,7 +22,8 @@
 
 #define GATEWAY "192.0.2.2"
 
-static int control = -1; /* the socket by which this process changes its network */
+/* The socket by which this process changes a network belongs to that network, wherever the thread is by then. */
+static struct network current = {.control = -1};
 
 void network_must_be_empty(void)
 {
@@ -58,10 +59,18 @@ void network_new(void)
     if (unshare(CLONE_NEWNET) != 0)
         bench_fail("no network namespace: %s", strerror(errno));
     network_must_be_empty();
-    if (control >= 0)
-        close(control);
-    control = network_socket();
+    current = (struct network){.control = network_socket()};
     command("ip link set lo up");
+}
+
+struct network network_current(void)
+{
+    return current;
+}
+
+void network_use(struct network network)
+{
+    current = network;
 }
 
 void network_scene(void)
@@ -72,15 +81,8 @@ void network_scene(void)
     command("ip address add 192.0.2.1/24 dev w0");
     command("ip link set w1 up");
     command("ip link set w0 up");
+    current.link = if_nametoindex("w0");
     network_default(true);
-}
-
-unsigned network_link(void)
-{
-    static unsigned index;
-    if (index == 0)
-        index = if_nametoindex("w0");
-    return index;
 }
 
 int network_socket(void)
@@ -152,10 +154,10 @@ static void request(const void *bytes, size_t length, const char *what)
 {
     unsigned char answer[1024];
     struct nlmsgerr error;
-    send_all(control, bytes, length);
+    send_all(current.control, bytes, length);
     ssize_t got;
     do
-        got = recv(control, answer, sizeof answer, 0);
+        got = recv(current.control, answer, sizeof answer, 0);
     while (got < 0 && errno == EINTR);
     if (got < (ssize_t)(NLMSG_HDRLEN + sizeof error))
         bench_fail("%s: no acknowledgement", what);
@@ -169,14 +171,14 @@ void network_default(bool present)
     unsigned char message[128];
     struct in_addr gateway;
     inet_pton(AF_INET, GATEWAY, &gateway);
-    size_t length = route_request(message, 0, 0, &gateway, network_link(), present, NLM_F_ACK);
+    size_t length = route_request(message, 0, 0, &gateway, current.link, present, NLM_F_ACK);
     request(message, length, present ? "adding the default route" : "removing the default route");
 }
 
 void network_host_route(uint32_t address, bool present)
 {
     unsigned char message[128];
-    size_t length = route_request(message, address, 32, NULL, network_link(), present, NLM_F_ACK);
+    size_t length = route_request(message, address, 32, NULL, current.link, present, NLM_F_ACK);
     request(message, length, present ? "adding a route" : "removing a route");
 }
 
@@ -184,7 +186,7 @@ void network_touch_link(unsigned queue_length)
 {
     unsigned char message[128];
     struct nlmsghdr head = {.nlmsg_type = RTM_NEWLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK};
-    struct ifinfomsg link = {.ifi_family = AF_UNSPEC, .ifi_index = (int)network_link()};
+    struct ifinfomsg link = {.ifi_family = AF_UNSPEC, .ifi_index = (int)current.link};
     uint32_t value = queue_length;
     size_t length = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof link);
     memcpy(message + NLMSG_HDRLEN, &link, sizeof link);
@@ -199,14 +201,14 @@ void network_bulk(uint32_t first, uint32_t count, bool present)
     static unsigned char batch[48 * 1024];
     unsigned char trouble[1024];
     size_t length = 0;
-    uint32_t link = network_link();
+    uint32_t link = current.link;
     for (uint32_t i = 0; i < count; i++) {
         length += route_request(batch + length, first + i, 32, NULL, link, present, 0);
         if (length > sizeof batch - 128 || i + 1 == count) {
-            send_all(control, batch, length);
+            send_all(current.control, batch, length);
             length = 0;
             /* Only what went wrong is answered, so anything to read is a failure. */
-            if (recv(control, trouble, sizeof trouble, MSG_DONTWAIT) >= 0)
+            if (recv(current.control, trouble, sizeof trouble, MSG_DONTWAIT) >= 0)
                 bench_fail("a route in bulk was refused");
         }
     }

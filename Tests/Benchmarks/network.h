@@ -12,17 +12,24 @@
 
 /* Ends the program unless this is a network namespace in which nobody has set up anything. */
 void network_must_be_empty(void);
-/* Moves the calling thread into a new, empty network namespace. */
+/*
+ * Moves the calling thread into a new, empty network namespace. What is done to the network from then on is done there,
+ * and processes that are started are started there.
+ */
 void network_new(void);
+/* A handle for the current network, with which network_use makes changes go to it again. It ends with this process. */
+struct network {
+    int control;
+    unsigned link;
+};
+struct network network_current(void);
+void network_use(struct network network);
 /*
  * Builds the scene: a pair of Ethernet links, w0 with 192.0.2.1/24 and its other end w1, both up, and a default route
  * over 192.0.2.2. IPv6 is off on them, so that no router solicitation or duplicate address detection adds events of its
  * own to those that are measured.
  */
 void network_scene(void);
-/* The index of w0. */
-unsigned network_link(void);
-
 /* Adds or removes the IPv4 default route and returns when the kernel has done so. */
 void network_default(bool present);
 /* Adds or removes the route to one IPv4 address (host byte order) over w0. */
