@@ -129,7 +129,8 @@ def main(what, examples, complete):
     try:
         need("tool", "unshare", "util-linux")
         need("tool", "ip", "iproute2")
-        output_of(["unshare", "-Urn", "--", "true"])
+        if not succeeds(["unshare", "-Urn", "--", "true"]):
+            raise Failed("`unshare -Urn` fails: this machine does not allow the network namespaces that this needs")
         control = build_control(folder)
     except Missing as missing:
         print("%s is missing: apt-get install --no-install-recommends %s" % (missing, missing.package))

@@ -95,8 +95,8 @@ def cpp(place):
     for mode, source in (("ffi", EXAMPLES / "cpp" / "watch.cpp"), ("hpp", TOP / "Tests" / "FFI" / "hpp.cpp")):
         for name, extra in (("plain", []), ("sanitized", SANITIZERS)):
             program = place / ("%s-%s" % (mode, name))
-            output_of([*compiler("c++"), "-std=c++17", "-pthread", *WARNINGS, "-Wshadow", "-Wconversion", *extra, source,
-                       *flags_of("libreach"), "-o", program])
+            output_of([*compiler("c++"), "-std=c++17", "-pthread", *WARNINGS, "-Wshadow", "-Wconversion", *extra,
+                       source, *flags_of("libreach"), "-o", program])
             runs += both([program], mode)
     return runs
 

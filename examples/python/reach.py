@@ -57,8 +57,8 @@ def _fail(what):
     raise OSError(number, os.strerror(number), what)
 
 
-# A function that C calls must not be collected while C can call it. So there are two for all watches, which live as long
-# as the module, and C is given a number instead of an object. A number that is no longer in the table calls nobody.
+# A function that C calls must not be collected while C can call it. So there are two for all watches, which live as
+# long as the module, and C is given a number instead of an object. A number that is not in the table calls nobody.
 _listeners = {}
 _numbers = itertools.count(1)
 
