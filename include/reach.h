@@ -39,7 +39,7 @@
  *   - Nothing happens when the library is loaded. Threads of the library block every signal; every descriptor is
  *     close-on-exec; no signal handler is installed, no environment variable is read or changed, nothing is printed.
  *   - The library's sockets belong to the network namespace of the thread that caused them to be opened: the first
- *     question asked in the process for reach_get_flags and its relatives, the creator of the queue for callbacks.
+ *     question asked in the process for reach_get_flags and its relatives, the first scheduling on a queue for callbacks.
  *   - After fork, the child opens its own sockets when it first asks. What was scheduled stays with the parent: in the
  *     child a queue of the parent's fails with ESTALE, and a target can be scheduled afresh on a queue of the child's.
  *   - Failure to allocate a small object (a few hundred bytes) ends the process with a trap: the language the library is
@@ -332,6 +332,9 @@ typedef struct reach_queue reach_queue;
 
 /**
  * Makes a queue with a thread of its own.
+ *
+ * The thread blocks every signal. A runtime that stops threads by signals to collect garbage (Mono, Boehm's collector) would
+ * wait for it for ever once a callback has run managed code: there, drive a manual queue from a thread of the runtime's own.
  *
  * @param label  names the thread in debuggers and /proc, cut to 15 bytes; NULL gives "reach"
  * @return the queue, to be released by the caller; NULL with the error of the system call that failed (EMFILE, EAGAIN, ...).

@@ -20,6 +20,7 @@
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -34,6 +35,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -61,16 +63,42 @@ static inline int clinux_socket_netlink(void)
     return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 }
 
-static inline int clinux_socket_datagram(void)
+/* struct sockaddr_nl would have to be cast to struct sockaddr at each use. */
+static inline int clinux_bind_netlink(int fd, uint32_t groups)
 {
-    return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    return bind(fd, (const struct sockaddr *)&address, sizeof address);
 }
 
-/* struct sockaddr_nl would have to be cast to struct sockaddr at each use. */
-static inline int clinux_bind_netlink(int fd)
+/* What a socket's receive side holds. SO_MEMINFO came with Linux 4.12. */
+struct clinux_receive_memory {
+    uint32_t waiting; /* bytes that were not received yet */
+    uint32_t size;    /* of the buffer */
+    uint32_t dropped; /* messages that found no room */
+};
+static inline int clinux_receive_memory(int fd, struct clinux_receive_memory *memory)
 {
-    struct sockaddr_nl address = {.nl_family = AF_NETLINK};
-    return bind(fd, (const struct sockaddr *)&address, sizeof address);
+    uint32_t values[SK_MEMINFO_VARS] = {0};
+    socklen_t length = sizeof values;
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, &length) != 0)
+        return -1;
+    if (length < (SK_MEMINFO_DROPS + 1) * sizeof values[0])
+        return -1;
+    memory->waiting = values[SK_MEMINFO_RMEM_ALLOC];
+    memory->size = values[SK_MEMINFO_RCVBUF];
+    memory->dropped = values[SK_MEMINFO_DROPS];
+    return 0;
+}
+
+/* Which file a descriptor stands for. */
+static inline int clinux_identity(int fd, uint64_t *device, uint64_t *inode)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return -1;
+    *device = (uint64_t)status.st_dev;
+    *inode = (uint64_t)status.st_ino;
+    return 0;
 }
 
 /* The sender's port comes with the datagram: the kernel's is 0, and nobody else may be believed. */
@@ -120,6 +148,7 @@ static inline int clinux_open_read_only(const char *path)
 }
 
 /* The driver's name, by the ethtool request that every kernel answers for every link; buffer takes 32 bytes. */
+/* Any socket will do, and it decides the namespace: a netlink socket hands the request on. */
 static inline int clinux_link_driver(int fd, const char *name, size_t name_length, char *buffer)
 {
     struct ethtool_drvinfo information = {.cmd = ETHTOOL_GDRVINFO};

@@ -5,7 +5,7 @@
 /// What callers refer to by number: confirmations under way and observers. One for each process.
 ///
 /// Numbers count up and are never used again, so that a late cancel cannot hit somebody else's.
-final class ClientRegistry: @unchecked Sendable {
+final class ClientRegistry: ProcessObject, @unchecked Sendable {
     private static let local = ForkLocal<ClientRegistry>(.clients) { ClientRegistry() }
 
     static var current: ClientRegistry { local.current }

@@ -10,7 +10,8 @@ package enum FlagEvaluator {
     /// - Parameters:
     ///   - question: what was asked.
     ///   - answer: what the kernel said.
-    ///   - link: the link that the answer names; nil when there is no such link any more.
+    ///   - link: the link that the answer names, or for a refusal the one that the question was bound to; nil when there is no
+    ///     such link.
     ///   - now: the time on the monotonic clock, for routes that go by themselves.
     /// - Throws: an error number that does not say "no", but that the kernel could not tell.
     package static func verdict(
@@ -18,7 +19,7 @@ package enum FlagEvaluator {
     ) throws(Errno) -> Verdict {
         let route: Route
         switch answer {
-        case .failure(let error): return try refusal(error, question)
+        case .failure(let error): return try refusal(error, question, link)
         case .route(let found): route = found
         }
 
@@ -77,9 +78,13 @@ package enum FlagEvaluator {
         return verdict
     }
 
-    private static func refusal(_ error: Errno, _ question: RouteQuestion) throws(Errno) -> Verdict {
+    private static func refusal(_ error: Errno, _ question: RouteQuestion, _ link: Link?) throws(Errno) -> Verdict {
         var verdict = Verdict()
         verdict.path.destination = question.destination
+        if error.rawValue == ENETUNREACH, question.link != 0 {
+            guard let link else { return refused(verdict, .noLink) }
+            if !link.isEnabled { return refused(verdict, .linkDisabled) }
+        }
         switch error.rawValue {
         case ENETUNREACH: return refused(verdict, .noRoute)
         // A kernel without this family has no route of it.
@@ -102,11 +107,15 @@ package enum FlagEvaluator {
 
     private static func reasonForBeingDown(_ link: Link) -> ReachabilityReason {
         if !link.isEnabled { return .linkDisabled }
-        return link.operationalState == Link.OperationalState.lowerLayerDown ? .lowerLayerDown : .noCarrier
+        // The kernel says so of every link that refers to another one; a veth's peer is no layer below it.
+        let isLowerLayer = link.operationalState == Link.OperationalState.lowerLayerDown && !link.infoKind.equals("veth")
+        return isLowerLayer ? .lowerLayerDown : .noCarrier
     }
 
     private static func hasUsableSource(_ question: RouteQuestion, _ source: IPAddress?) -> Bool {
         guard let source, !source.isUnspecified else { return false }
+        // A packet from there may not leave the machine.
+        if source.isLoopback, !question.destination.isLoopback { return false }
         return !(question.destination.isGlobalScopeV6 && source.isLinkLocalV6)
     }
 

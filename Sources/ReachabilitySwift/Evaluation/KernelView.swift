@@ -25,8 +25,9 @@ package final class KernelView {
     /// What each of them is, which stays the same for as long as the link exists.
     private var kinds: [Link] = []
     private var owesBarrier = false
-    /// The link that the next barrier asks for, since it will be needed: the last one that was forgotten.
-    private var barrierLink: UInt32 = 1
+    /// The link that the next barrier asks for: the last one that was forgotten, since it will be needed, or else one that does
+    /// not exist, to which the answer is short.
+    private var barrierLink = AddressLiteral.noLink
 
     /// Opens the sockets in the network namespace of the calling thread.
     package init(receiveBuffer: Int32?, clock: Clock) throws(Errno) {
@@ -40,6 +41,16 @@ package final class KernelView {
         events.abandon()
         requests.abandon()
     }
+
+    /// Leaves the descriptors' numbers alone where somebody else has them now.
+    package func abandonIfReplaced() {
+        events.abandonIfReplaced()
+        requests.abandonIfReplaced()
+    }
+
+    /// Whether nothing was announced since the last drain. False when in doubt.
+    @inline(__always)
+    package var isQuiet: Bool { events.isQuiet }
 
     package func withEventDescriptor<Result, Failure: Error>(
         _ body: (borrowing FileDescriptor) throws(Failure) -> Result
@@ -55,6 +66,9 @@ package final class KernelView {
     /// Reads all announcements that are there, without waiting. False when there were none: then every verdict that was
     /// asked for since the last ones is still the kernel's.
     package func drain(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
+        // An error says nothing about whether there was something.
+        var wasQuiet = false
+        defer { owesBarrier = owesBarrier || !wasQuiet }
         let heard = try events.drain { event in
             switch event {
             case .link(let index, let isGone): forget(index, isGone: isGone)
@@ -65,7 +79,7 @@ package final class KernelView {
             }
             visit(event)
         }
-        if heard { owesBarrier = true }
+        wasQuiet = !heard
         return heard
     }
 
@@ -84,7 +98,7 @@ package final class KernelView {
             let count = min(questions.count - start, RequestSocket.batchLimit - 1)
             let batch = questions[start..<start + count]
             let answers = try ask(batch)
-            try learnLinks(of: answers)
+            try learnLinks(batch, answers)
             for (place, answer) in answers.enumerated() {
                 let question = batch[start + place]
                 var result = verdict(question, answer, now)
@@ -114,8 +128,7 @@ package final class KernelView {
     }
 
     private func verdict(_ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64) -> Result<Verdict, Errno> {
-        var named: Link?
-        if case .route(let route) = answer { named = link(route.link) }
+        let named = link(KernelView.linkToKnow(question, answer))
         do throws(Errno) {
             return .success(try FlagEvaluator.verdict(question, answer, link: named, now: now))
         } catch {
@@ -128,6 +141,7 @@ package final class KernelView {
         let shift = owesBarrier ? 1 : 0
         let wanted = barrierLink
         var barrierAnswer: Link?
+        var barrierError: Errno?
         try requests.exchange(count: questions.count + shift) { writer, place, sequence in
             if place < shift {
                 writer.askLink(wanted, sequence: sequence)
@@ -137,12 +151,15 @@ package final class KernelView {
         } read: { place, message in
             if place < shift {
                 barrierAnswer = RouteRecords.link(message)
+                barrierError = RouteRecords.error(message)
             } else if let answer = RouteRecords.routeAnswer(message) {
                 answers[place - shift] = answer
             }
         }
-        if let barrierAnswer { remember(barrierAnswer) }
+        if let barrierError, barrierError.rawValue != ENODEV { throw barrierError }
         owesBarrier = false
+        barrierLink = AddressLiteral.noLink
+        if let barrierAnswer { try remember(barrierAnswer) }
         return answers
     }
 
@@ -166,7 +183,7 @@ package final class KernelView {
         for hop in hops.prefix(RequestSocket.batchLimit) where !hop.isDead && hop.link != route.link {
             let bound = RouteQuestion(destination: question.destination, source: question.source, link: hop.link)
             let answers = try ask([bound])
-            try learnLinks(of: answers)
+            try learnLinks([bound], answers)
             guard let answer = answers.first, case .success(let verdict) = verdict(bound, answer, now),
                 verdict.flags.rank > (best ?? first).flags.rank
             else { continue }
@@ -183,37 +200,48 @@ package final class KernelView {
         return place < links.count && links[place].index == index ? links[place] : nil
     }
 
-    /// Asks for the links that answers name and that are not known.
-    private func learnLinks(of answers: [RouteAnswer]) throws(Errno) {
-        var unknown = [UInt32]()
-        for answer in answers {
-            if case .route(let route) = answer, route.link != 0, !unknown.contains(route.link), link(route.link) == nil {
-                unknown.append(route.link)
-            }
+    /// The link that an answer names; for a refusal the one that the question was bound to, which may be why.
+    private static func linkToKnow(_ question: RouteQuestion, _ answer: RouteAnswer) -> UInt32 {
+        switch answer {
+        case .route(let route): return route.link
+        case .failure: return question.link
         }
+    }
+
+    /// Asks for the links that matter to answers and are not known. A link that does not exist stays unknown.
+    private func learnLinks(_ questions: ArraySlice<RouteQuestion>, _ answers: [RouteAnswer]) throws(Errno) {
+        var unknown = [UInt32]()
+        for (question, answer) in zip(questions, answers) {
+            let index = KernelView.linkToKnow(question, answer)
+            if index != 0, link(index) == nil, !unknown.contains(index) { unknown.append(index) }
+        }
+        guard !unknown.isEmpty else { return }
         var found = [Link]()
+        var failure: Errno?
         try requests.exchange(count: unknown.count) { writer, place, sequence in
             writer.askLink(unknown[place], sequence: sequence)
         } read: { _, message in
             if let link = RouteRecords.link(message) { found.append(link) }
+            if let error = RouteRecords.error(message), error.rawValue != ENODEV { failure = error }
         }
-        for link in found { remember(link) }
+        if let failure { throw failure }
+        for link in found { try remember(link) }
     }
 
-    private func remember(_ link: Link) {
+    private func remember(_ link: Link) throws(Errno) {
         var link = link
-        link.kind = kind(of: link)
+        link.kind = try kind(of: link)
         KernelView.insert(link, into: &links)
     }
 
-    private func kind(of link: Link) -> LinkKind {
+    private func kind(of link: Link) throws(Errno) -> LinkKind {
         if let kind = LinkClassifier.kindByType(link) { return kind }
         let place = KernelView.place(of: link.index, in: kinds)
         if place < kinds.count, kinds[place].index == link.index, kinds[place].name == link.name {
             return kinds[place].kind
         }
         var classified = link
-        classified.kind = LinkClassifier.kindByDevice(link)
+        classified.kind = try LinkClassifier.kindByDevice(link, requests)
         KernelView.insert(classified, into: &kinds)
         return classified.kind
     }

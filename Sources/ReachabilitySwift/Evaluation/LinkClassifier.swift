@@ -34,19 +34,21 @@ package enum LinkClassifier {
     }
 
     /// Looks at the device class and at the driver of a hardware device.
-    package static func kindByDevice(_ link: Link) -> LinkKind {
-        if let kind = kindByDeviceClass(link) { return kind }
-        if let driver = driver(link), isModemDriver(driver) { return .cellular }
+    ///
+    /// - Throws: when there was no descriptor or memory to look with, which says nothing about the device.
+    static func kindByDevice(_ link: Link, _ socket: RequestSocket) throws(Errno) -> LinkKind {
+        if let kind = try kindByDeviceClass(link) { return kind }
+        if let driver = driver(link, socket), isModemDriver(driver) { return .cellular }
         return .ethernet
     }
 
     /// DEVTYPE in the device's uevent file. sysfs shows the network namespace that it was mounted in, so that the file counts
     /// only when it is about this very link.
-    private static func kindByDeviceClass(_ link: Link) -> LinkKind? {
+    private static func kindByDeviceClass(_ link: Link) throws(Errno) -> LinkKind? {
         var path = [UInt8]("/sys/class/net/")
         path.append(contentsOf: link.name.bytes)
         path.append(contentsOf: [UInt8]("/uevent"))
-        guard let content = Syscalls.readFully(path, limit: 1024) else { return nil }
+        guard let content = try Syscalls.readFully(path, limit: 1024) else { return nil }
         var index = [UInt8]("IFINDEX=")
         index.append(contentsOf: decimal(link.index))
         guard hasLine(content, index) else { return nil }
@@ -55,15 +57,16 @@ package enum LinkClassifier {
         return nil
     }
 
-    private static func driver(_ link: Link) -> InterfaceName? {
-        guard let fd = try? FileDescriptor(owning: clinux_socket_datagram()) else { return nil }
+    private static func driver(_ link: Link, _ socket: RequestSocket) -> InterfaceName? {
         var driver = InterfaceDriver()
         let name = link.name.bytes
         let result = name.withUnsafeBytes { name in
             withUnsafeMutableBytes(of: &driver.storage) { buffer in
-                clinux_link_driver(
-                    fd.rawValue, name.baseAddress?.assumingMemoryBound(to: CChar.self), name.count,
-                    buffer.baseAddress?.assumingMemoryBound(to: CChar.self))
+                socket.withDescriptor { fd in
+                    clinux_link_driver(
+                        fd.rawValue, name.baseAddress?.assumingMemoryBound(to: CChar.self), name.count,
+                        buffer.baseAddress?.assumingMemoryBound(to: CChar.self))
+                }
             }
         }
         guard result == 0 else { return nil }

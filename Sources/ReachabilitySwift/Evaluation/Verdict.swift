@@ -84,7 +84,7 @@ package struct Verdict: Sendable {
 
     /// The best of several verdicts, the first of the best; the first of all when none is reachable. Nil for none.
     static func best(_ verdicts: ArraySlice<Verdict>) -> Verdict? {
-        guard var best = verdicts.first else { return nil }
+        guard var best = verdicts.first, verdicts.count > 1 else { return verdicts.first }
         for verdict in verdicts.dropFirst() { best.improve(with: verdict) }
         return best
     }

@@ -18,7 +18,11 @@ package enum HostName {
     /// Letters, digits and hyphens in labels of 1 to 63 bytes, 253 bytes in all, an optional dot at the end (RFC 1123), or an
     /// address in text.
     package static func isValid(_ name: [UInt8]) -> Bool {
-        if AddressLiteral.parse(name) != nil { return !name.contains { isSpace($0) } }
+        if AddressLiteral.parse(name) != nil {
+            // What follows a % is a link, whose name has limits too.
+            let scope = name.firstIndex(of: UInt8(ascii: "%")) ?? name.count
+            return name.count - scope <= InterfaceName.capacity && !name.contains { isOutsideOfNames($0) }
+        }
         var end = name.count
         if end > 0, name[end - 1] == UInt8(ascii: ".") { end -= 1 }
         guard end >= 1, end <= 253 else { return false }
@@ -44,7 +48,9 @@ package enum HostName {
             || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"))
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
+    private static func isOutsideOfNames(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte >= 0x7f || byte == UInt8(ascii: "/")
+    }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte + 0x20 : byte

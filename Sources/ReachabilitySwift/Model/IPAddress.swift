@@ -92,6 +92,9 @@ package struct IPAddress: Equatable, Sendable {
     /// 127/8.
     package var isLoopbackV4: Bool { family == .v4 && low >> 24 == 127 }
 
+    /// 127/8 or ::1.
+    package var isLoopback: Bool { isLoopbackV4 || (family == .v6 && high == 0 && low == 1) }
+
     /// 169.254/16.
     package var isLinkLocalV4: Bool { family == .v4 && low >> 16 == 0xa9fe }
 

@@ -17,6 +17,8 @@ package final class EventSocket {
     private static let drainLimit = 256
 
     private var fd: FileDescriptor
+    /// The socket's state after the last drain.
+    private var known = clinux_receive_memory()
     private let buffer: UnsafeMutableRawBufferPointer
     private let lengths: UnsafeMutableBufferPointer<UInt32>
     private let ports: UnsafeMutableBufferPointer<UInt32>
@@ -30,10 +32,8 @@ package final class EventSocket {
         if let receiveBuffer {
             try Syscalls.setOption(fd, level: SOL_SOCKET, option: SO_RCVBUF, value: receiveBuffer)
         }
-        if clinux_bind_netlink(fd.rawValue) != 0 { throw Errno.last }
-        for group in EventSocket.groups {
-            try Syscalls.setOption(fd, level: SOL_NETLINK, option: NETLINK_ADD_MEMBERSHIP, value: group)
-        }
+        if clinux_bind_netlink(fd.rawValue, EventSocket.groups) != 0 { throw Errno.last }
+        fd.remember()
         buffer = .allocate(byteCount: EventSocket.slotSize * EventSocket.slots, alignment: 8)
         lengths = .allocate(capacity: EventSocket.slots)
         ports = .allocate(capacity: EventSocket.slots)
@@ -47,12 +47,16 @@ package final class EventSocket {
         ports.deallocate()
     }
 
-    private static var groups: [Int32] {
-        [
-            Int32(RTNLGRP_LINK.rawValue), Int32(RTNLGRP_IPV4_IFADDR.rawValue), Int32(RTNLGRP_IPV6_IFADDR.rawValue),
-            Int32(RTNLGRP_IPV4_ROUTE.rawValue), Int32(RTNLGRP_IPV6_ROUTE.rawValue), Int32(RTNLGRP_IPV4_RULE.rawValue),
-            Int32(RTNLGRP_IPV6_RULE.rawValue), Int32(RTNLGRP_NEXTHOP.rawValue),
-        ]
+    /// A bit for each group, the first one's lowest.
+    private static var groups: UInt32 {
+        var bits: UInt32 = 0
+        for group in [
+            RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+            RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
+        ] {
+            bits |= 1 << (group.rawValue - 1)
+        }
+        return bits
     }
 
     package var descriptor: Int32 { fd.rawValue }
@@ -60,6 +64,20 @@ package final class EventSocket {
     /// Leaves the descriptor's number alone, which somebody else has closed and may have got again.
     func abandon() {
         fd.abandon()
+    }
+
+    /// Leaves the descriptor's number alone if somebody else has it now.
+    func abandonIfReplaced() {
+        fd.abandonIfReplaced()
+    }
+
+    /// Whether there is nothing to read, neither a message nor the news that some were lost. Costs less than a receive that
+    /// finds nothing. False when in doubt.
+    package var isQuiet: Bool {
+        var memory = clinux_receive_memory()
+        guard clinux_receive_memory(fd.rawValue, &memory) == 0 else { return false }
+        // A number that somebody closed and that stands for another socket now has another size or other losses.
+        return memory.waiting == 0 && memory.dropped == known.dropped && memory.size == known.size
     }
 
     func withDescriptor<Result, Failure: Error>(
@@ -71,14 +89,27 @@ package final class EventSocket {
     /// Reads everything that is there, without waiting.
     ///
     /// - Returns: false when there was nothing: then whatever was asked after the last drain that returned true is still so.
+    /// - Throws: only before anything was read. An error after that counts as lost messages.
     package func drain(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
-        // Most calls find nothing, so that the first look is the cheapest call there is.
+        // Taken before the socket is seen to be empty: what is lost after that is not what was known.
+        var memory = clinux_receive_memory()
+        if clinux_receive_memory(fd.rawValue, &memory) == 0 { known = memory }
+        // One message at a time first: many calls find none, most others one.
         guard try receiveOne(visit) else { return false }
+        do throws(Errno) {
+            if try receiveOne(visit) { try drainRest(visit) }
+        } catch {
+            visit(.overflow)
+        }
+        return true
+    }
+
+    private func drainRest(_ visit: (NetworkEvent) -> Void) throws(Errno) {
         for _ in 0..<EventSocket.drainLimit {
             do {
                 let received = try Syscalls.receiveMany(
                     fd, into: buffer, slotSize: EventSocket.slotSize, lengths: lengths, ports: ports)
-                if received == 0 { return true }
+                if received == 0 { return }
                 for slot in 0..<received {
                     deliver(start: slot * EventSocket.slotSize, length: Int(lengths[slot]), port: ports[slot], visit)
                 }
@@ -88,7 +119,6 @@ package final class EventSocket {
             }
         }
         visit(.overflow)
-        return true
     }
 
     private func receiveOne(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {

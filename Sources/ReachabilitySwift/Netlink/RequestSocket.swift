@@ -25,7 +25,8 @@ package final class RequestSocket {
 
     package init() throws(Errno) {
         fd = try FileDescriptor(owning: clinux_socket_netlink())
-        if clinux_bind_netlink(fd.rawValue) != 0 { throw Errno.last }
+        if clinux_bind_netlink(fd.rawValue, 0) != 0 { throw Errno.last }
+        fd.remember()
         requests = .allocate(byteCount: RequestSocket.batchLimit * RequestWriter.longest, alignment: 8)
         replies = .allocate(byteCount: RequestSocket.batchLimit * slotSize, alignment: 8)
         lengths = .allocate(capacity: RequestSocket.batchLimit)
@@ -44,6 +45,15 @@ package final class RequestSocket {
     /// Leaves the descriptor's number alone, which somebody else has closed and may have got again.
     func abandon() {
         fd.abandon()
+    }
+
+    /// Leaves the descriptor's number alone if somebody else has it now.
+    func abandonIfReplaced() {
+        fd.abandonIfReplaced()
+    }
+
+    func withDescriptor<Result>(_ body: (borrowing FileDescriptor) -> Result) -> Result {
+        body(fd)
     }
 
     /// Sends one batch and hands out each reply with the place of its question.
@@ -78,9 +88,7 @@ package final class RequestSocket {
         var answered = 0
         var fits = true
         while answered < count {
-            let received = try Syscalls.receiveMany(
-                fd, into: replies, slotSize: slotSize,
-                lengths: UnsafeMutableBufferPointer(rebasing: lengths[..<min(count, lengths.count)]), ports: ports)
+            let received = try receive(count - answered)
             // The kernel could not deliver every reply; what is missing is not known.
             if received == 0 { throw Errno.noBuffers }
             for slot in 0..<received where ports[slot] == 0 {
@@ -96,5 +104,19 @@ package final class RequestSocket {
             }
         }
         return fits
+    }
+
+    /// Reads some replies into the slots. One or two are cheaper to read one by one.
+    private func receive(_ wanted: Int) throws(Errno) -> Int {
+        if wanted <= 2 {
+            let slot = UnsafeMutableRawBufferPointer(rebasing: replies[..<slotSize])
+            guard let (length, port) = try Syscalls.receive(fd, into: slot) else { return 0 }
+            lengths[0] = UInt32(truncatingIfNeeded: length)
+            ports[0] = port
+            return 1
+        }
+        return try Syscalls.receiveMany(
+            fd, into: replies, slotSize: slotSize,
+            lengths: UnsafeMutableBufferPointer(rebasing: lengths[..<min(wanted, lengths.count)]), ports: ports)
     }
 }

@@ -32,8 +32,13 @@ public final class ReachabilityQueue: @unchecked Sendable {
     }
 
     deinit {
-        // The lock of a parent's queue may be locked for ever in a forked child.
-        if reactor.process.isCurrent { reactor.stop() }
+        if reactor.process.isCurrent {
+            reactor.stop()
+        } else {
+            // A parent's queue in a forked child: its lock may be locked for ever, and its descriptors' numbers may be
+            // somebody else's.
+            _ = Unmanaged.passRetained(reactor)
+        }
     }
 
     package func checkProcess() throws(Errno) {

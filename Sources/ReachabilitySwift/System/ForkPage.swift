@@ -17,6 +17,10 @@ package final class ForkPage: @unchecked Sendable {
 
     private static let slotCount = 4
 
+    /// What was stored last, by this process or by one it was forked from. Kept apart from the page so that whoever looks for
+    /// leaks finds what the process keeps on purpose, and so that a child finds what it inherited.
+    private let last = UnsafeMutablePointer<UInt>.allocate(capacity: ForkPage.slotCount)
+
     package static let shared = ForkPage(wiping: true)
 
     private let words: UnsafeMutablePointer<Atomic<UInt>>
@@ -24,6 +28,7 @@ package final class ForkPage: @unchecked Sendable {
     private let owners: UnsafeMutablePointer<Atomic<Int32>>?
 
     package init(wiping: Bool) {
+        last.initialize(repeating: 0, count: ForkPage.slotCount)
         if wiping, let page = clinux_map_wipe_on_fork(Int(sysconf(Int32(_SC_PAGESIZE)))) {
             words = page.bindMemory(to: Atomic<UInt>.self, capacity: ForkPage.slotCount)
             owners = nil
@@ -45,6 +50,16 @@ package final class ForkPage: @unchecked Sendable {
         return words[slot.rawValue].load(ordering: .acquiring)
     }
 
+    /// What the process that this one was forked from stored; zero when there is nothing of the kind.
+    package func inherited(_ slot: Slot) -> UInt {
+        value(slot) == 0 ? last[slot.rawValue] : 0
+    }
+
+    /// Notes that a value stands, for whoever looks for leaks and for children.
+    func note(_ slot: Slot, _ value: UInt) {
+        last[slot.rawValue] = value
+    }
+
     /// Stores a value unless another thread of this process was first. Returns the value that stands.
     package func claim(_ slot: Slot, _ new: UInt) -> UInt {
         if let owners {
@@ -64,8 +79,18 @@ package final class ForkPage: @unchecked Sendable {
     }
 }
 
+/// Something of which each process has one.
+package class ProcessObject: @unchecked Sendable {
+    /// The one that was inherited over a fork and could not be freed.
+    fileprivate final var inherited: UInt = 0
+
+    /// In a child, right after the first use of its own: frees what the parent's object holds, if that can be done. It is not
+    /// known what the parent's other threads were doing with it.
+    package func discardAfterFork() -> Bool { false }
+}
+
 /// An object of which each process has one: made at first use, never freed, and made afresh in a forked child.
-package struct ForkLocal<Object: AnyObject>: @unchecked Sendable {
+package struct ForkLocal<Object: ProcessObject>: @unchecked Sendable {
     private let slot: ForkPage.Slot
     private let make: () -> Object
 
@@ -85,10 +110,21 @@ package struct ForkLocal<Object: AnyObject>: @unchecked Sendable {
 
     @inline(never)
     private func makeCurrent() -> Object {
+        let old = UnsafeRawPointer(bitPattern: ForkPage.shared.inherited(slot))
         let new = Unmanaged.passRetained(make())
         let stands = ForkPage.shared.claim(slot, UInt(bitPattern: new.toOpaque()))
         guard let pointer = UnsafeRawPointer(bitPattern: stands), stands != UInt(bitPattern: new.toOpaque()) else {
-            return new.takeUnretainedValue()
+            let object = new.takeUnretainedValue()
+            ForkPage.shared.note(slot, stands)
+            if let old {
+                let inherited = Unmanaged<Object>.fromOpaque(old)
+                if inherited.takeUnretainedValue().discardAfterFork() {
+                    inherited.release()
+                } else {
+                    object.inherited = UInt(bitPattern: old)
+                }
+            }
+            return object
         }
         new.release()
         return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
@@ -96,7 +132,7 @@ package struct ForkLocal<Object: AnyObject>: @unchecked Sendable {
 }
 
 /// Stands for this process: what was made under another one belongs to the parent.
-package final class ProcessMark: @unchecked Sendable {
+package final class ProcessMark: ProcessObject, @unchecked Sendable {
     private static let local = ForkLocal<ProcessMark>(.process) { ProcessMark() }
 
     package static var current: ProcessMark { local.current }

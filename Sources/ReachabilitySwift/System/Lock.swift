@@ -29,6 +29,11 @@ package final class Lock: @unchecked Sendable {
         pthread_mutex_lock(mutex)
     }
 
+    /// Takes the lock unless somebody has it.
+    func tryLock() -> Bool {
+        pthread_mutex_trylock(mutex) == 0
+    }
+
     package func unlock() {
         pthread_mutex_unlock(mutex)
     }

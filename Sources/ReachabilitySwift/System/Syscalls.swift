@@ -59,14 +59,25 @@ enum Syscalls {
         if result != 0 { throw Errno.last }
     }
 
+    /// The beginning of a file.
+    ///
+    /// - Returns: nil when there is no such file, or it may not be read.
+    /// - Throws: when there was no descriptor or memory for it.
     @inline(never)
-    static func readFully(_ path: [UInt8], limit: Int) -> [UInt8]? {
+    static func readFully(_ path: [UInt8], limit: Int) throws(Errno) -> [UInt8]? {
         var path = path
         path.append(0)
         let opened = path.withUnsafeBytes { bytes in
             bytes.baseAddress.map { clinux_open_read_only($0.assumingMemoryBound(to: CChar.self)) } ?? -1
         }
-        guard let fd = try? FileDescriptor(owning: opened) else { return nil }
+        if opened < 0 {
+            let error = Errno.last
+            switch error.rawValue {
+            case EMFILE, ENFILE, ENOMEM, EINTR: throw error
+            default: return nil
+            }
+        }
+        let fd = try FileDescriptor(owning: opened)
         var content = [UInt8](repeating: 0, count: limit)
         var filled = 0
         while filled < limit {

@@ -7,7 +7,7 @@ import CLinux
 ///
 /// One socket hears of changes. When it has nothing to read, whatever was asked before is still so, and a kept verdict is the
 /// kernel's own; when it has, everything kept counts as out of date. No thread and no loop is needed.
-package final class Asker: @unchecked Sendable {
+package final class Asker: ProcessObject, @unchecked Sendable {
     private static let local = ForkLocal<Asker>(.asker) { Asker(clock: .system) }
 
     package static var current: Asker { local.current }
@@ -33,8 +33,9 @@ package final class Asker: @unchecked Sendable {
     package func flags(of target: ReachabilityTarget) throws(Errno) -> ReachabilityFlags {
         lock.lock()
         defer { lock.unlock() }
+        if let view, target.askedGeneration == generation, target.askedLasts, view.isQuiet { return target.askedFlags }
         try refresh(target)
-        return target.asked.flags
+        return target.askedFlags
     }
 
     package func verdict(of target: ReachabilityTarget) throws(Errno) -> (Verdict, generation: UInt64) {
@@ -42,6 +43,15 @@ package final class Asker: @unchecked Sendable {
         defer { lock.unlock() }
         try refresh(target)
         return (target.asked, generation)
+    }
+
+    /// Closes the parent's sockets in a forked child, and lets go of everything else. A daemon may have closed them, and got
+    /// their numbers again.
+    package override func discardAfterFork() -> Bool {
+        guard lock.tryLock() else { return false }
+        view?.abandonIfReplaced()
+        lock.unlock()
+        return true
     }
 
     /// Puts in place what is known of a target's addresses.
@@ -52,6 +62,7 @@ package final class Asker: @unchecked Sendable {
         }
     }
 
+    @inline(never)
     private func refresh(_ target: ReachabilityTarget) throws(Errno) {
         do throws(Errno) {
             try refreshOnce(target)
@@ -68,11 +79,16 @@ package final class Asker: @unchecked Sendable {
 
     private func refreshOnce(_ target: ReachabilityTarget) throws(Errno) {
         let view = try openedView()
-        if try view.drain({ _ in }) { generation &+= 1 }
+        // When the look fails, nothing that was known counts either.
+        let before = generation
+        generation &+= 1
+        if try !view.drain({ _ in }) { generation = before }
         if target.askedGeneration == generation, !hasExpired(target.asked) { return }
         if target.destination.dependsOnInternet { try refreshInternet(view) }
         target.asked = try judge(target, view)
         target.askedGeneration = generation
+        target.askedFlags = target.asked.flags
+        target.askedLasts = target.asked.expiry == .never
     }
 
     private func openedView() throws(Errno) -> KernelView {

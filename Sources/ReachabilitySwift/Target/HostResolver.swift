@@ -8,7 +8,7 @@ import CLinux
 ///
 /// A thread lives as long as there is work and no longer; there are never more than threadLimit. A look-up that hangs
 /// holds up one thread and nobody else: cancelling it forgets about its answer, and never waits for it.
-package final class HostResolver: @unchecked Sendable {
+package final class HostResolver: ProcessObject, @unchecked Sendable {
     private static let local = ForkLocal<HostResolver>(.resolver) { HostResolver() }
 
     package static var current: HostResolver { local.current }

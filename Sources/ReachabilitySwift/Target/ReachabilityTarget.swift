@@ -14,6 +14,9 @@ public final class ReachabilityTarget: @unchecked Sendable {
     // Owned by the Asker, under its lock.
     var asked = Verdict()
     var askedGeneration: UInt64 = 0
+    /// The flags of that verdict, and whether it lasts until something is heard: all that most questions need.
+    var askedFlags = ReachabilityFlags()
+    var askedLasts = false
     var resolution = Resolution.none
 
     // Owned by the schedule, under ProcessMark.schedules.
