@@ -39,7 +39,7 @@ $(SUPPORT_LIB): $(SUPPORT_OBJECTS)
 
 # A test program is one source file; a folder's programs are those listed here.
 NAMESPACE_TESTS := situations sequence
-ABI_TESTS       := arguments refusals concurrency guest
+ABI_TESTS       := arguments refusals concurrency guest queues
 
 NAMESPACE_PROGRAMS := $(addprefix $(BUILD)/tests/,$(NAMESPACE_TESTS))
 ABI_PROGRAMS       := $(addprefix $(BUILD)/tests/,$(ABI_TESTS))
@@ -82,7 +82,7 @@ $(BUILD)/tests/examples: Tests/Namespaces/examples.c $(SUPPORT_LIB) $(BUILD)/lib
 
 # Everything that memcheck can say something about is an error, in the scenarios' processes too. Their exit status is then
 # one that the harness does not know. What a callback library must not do is slow, so these are not all of the programs.
-MEMCHECK_PROGRAMS := arguments refusals guest sequence
+MEMCHECK_PROGRAMS := arguments refusals guest queues sequence
 MEMCHECK := REACH_TEST_PATIENCE=10 valgrind -q --error-exitcode=99 --leak-check=full \
             --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible
 
