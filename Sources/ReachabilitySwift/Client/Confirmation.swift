@@ -124,7 +124,7 @@ final class Confirmation: Subscription, @unchecked Sendable {
             let flags = try target.flags()
             if flags.isOnline || milliseconds == 0 { return (flags.isOnline, flags) }
         }
-        let reactor = try Reactor(hasThread: false, clock: .system)
+        let reactor = try Reactor.make(hasThread: false, clock: .system)
         let confirmation = Confirmation(target, queue: nil, owesCallback: false)
         confirmation.end = Deadline(after: milliseconds, on: reactor.clock)
         try reactor.add(confirmation)

@@ -172,9 +172,9 @@ final class MonitorObserver: ClientRegistry.Entry, @unchecked Sendable {
 
     /// Nil for all monitors.
     private let core: MonitorCore?
-    private let queue: ReachabilityQueue
     private let lock = Lock()
-    /// Under the lock: nil once it is removed.
+    // Under the lock: nil once it is removed. News that wait on a queue nobody drives any more must not keep it alive.
+    private var queue: ReachabilityQueue?
     private var callback: Callback?
 
     init(_ core: MonitorCore?, _ queue: ReachabilityQueue, _ callback: @escaping Callback) {
@@ -210,15 +210,16 @@ final class MonitorObserver: ClientRegistry.Entry, @unchecked Sendable {
 
     fileprivate func deactivate() {
         let old = lock.withLock {
-            let old = callback
+            let old = (callback, queue)
             callback = nil
+            queue = nil
             return old
         }
         withExtendedLifetime(old) {}
     }
 
     fileprivate func tell(_ news: MonitorNews) {
-        queue.reactor.post(ObserverPost(self, news))
+        lock.withLock { queue }?.reactor.post(ObserverPost(self, news))
     }
 
     fileprivate var activeCallback: Callback? { lock.withLock { callback } }

@@ -30,9 +30,13 @@ package final class KernelView {
     private var barrierLink = AddressLiteral.noLink
 
     /// Opens the sockets in the network namespace of the calling thread.
-    package init(receiveBuffer: Int32?, clock: Clock) throws(Errno) {
-        events = try EventSocket(receiveBuffer: receiveBuffer)
-        requests = try RequestSocket()
+    package static func open(receiveBuffer: Int32?, clock: Clock) throws(Errno) -> KernelView {
+        KernelView(try EventSocket.open(receiveBuffer: receiveBuffer), try RequestSocket.open(), clock)
+    }
+
+    private init(_ events: EventSocket, _ requests: RequestSocket, _ clock: Clock) {
+        self.events = events
+        self.requests = requests
         self.clock = clock
     }
 
@@ -213,7 +217,9 @@ package final class KernelView {
         var unknown = [UInt32]()
         for (question, answer) in zip(questions, answers) {
             let index = KernelView.linkToKnow(question, answer)
-            if index != 0, link(index) == nil, !unknown.contains(index) { unknown.append(index) }
+            // The kernel counts links with positive numbers; a caller's scope id may be any number.
+            let isPossible = index != 0 && index <= UInt32(Int32.max)
+            if isPossible, link(index) == nil, !unknown.contains(index) { unknown.append(index) }
         }
         guard !unknown.isEmpty else { return }
         var found = [Link]()

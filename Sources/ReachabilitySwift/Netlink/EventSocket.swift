@@ -27,13 +27,18 @@ package final class EventSocket {
     ///
     /// - Parameter receiveBuffer: bytes for undelivered messages; nil for the system's default. When only "did anything
     ///   change" is of interest, a small one makes the kernel throw away the messages of a storm early.
-    package init(receiveBuffer: Int32?) throws(Errno) {
-        fd = try FileDescriptor(owning: clinux_socket_netlink())
+    package static func open(receiveBuffer: Int32?) throws(Errno) -> EventSocket {
+        var fd = try FileDescriptor(owning: clinux_socket_netlink())
         if let receiveBuffer {
             try Syscalls.setOption(fd, level: SOL_SOCKET, option: SO_RCVBUF, value: receiveBuffer)
         }
         if clinux_bind_netlink(fd.rawValue, EventSocket.groups) != 0 { throw Errno.last }
         fd.remember()
+        return EventSocket(fd)
+    }
+
+    private init(_ fd: consuming FileDescriptor) {
+        self.fd = fd
         buffer = .allocate(byteCount: EventSocket.slotSize * EventSocket.slots, alignment: 8)
         lengths = .allocate(capacity: EventSocket.slots)
         ports = .allocate(capacity: EventSocket.slots)

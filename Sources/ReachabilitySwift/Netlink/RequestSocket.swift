@@ -23,10 +23,16 @@ package final class RequestSocket {
     private let lengths: UnsafeMutableBufferPointer<UInt32>
     private let ports: UnsafeMutableBufferPointer<UInt32>
 
-    package init() throws(Errno) {
-        fd = try FileDescriptor(owning: clinux_socket_netlink())
+    /// Opens the socket in the network namespace of the calling thread.
+    static func open() throws(Errno) -> RequestSocket {
+        var fd = try FileDescriptor(owning: clinux_socket_netlink())
         if clinux_bind_netlink(fd.rawValue, 0) != 0 { throw Errno.last }
         fd.remember()
+        return RequestSocket(fd)
+    }
+
+    private init(_ fd: consuming FileDescriptor) {
+        self.fd = fd
         requests = .allocate(byteCount: RequestSocket.batchLimit * RequestWriter.longest, alignment: 8)
         replies = .allocate(byteCount: RequestSocket.batchLimit * slotSize, alignment: 8)
         lengths = .allocate(capacity: RequestSocket.batchLimit)

@@ -17,7 +17,7 @@ public final class ReachabilityQueue: @unchecked Sendable {
 
     /// Makes a queue with a thread of its own, whose name is the label, cut to 15 bytes.
     package static func threaded(label: [UInt8], clock: Clock = .system) throws(Errno) -> ReachabilityQueue {
-        let reactor = try Reactor(hasThread: true, clock: clock)
+        let reactor = try Reactor.make(hasThread: true, clock: clock)
         try Thread.start(name: label, stackSize: nil) { reactor.runUntilStopped() }
         return ReachabilityQueue(reactor)
     }
@@ -28,7 +28,7 @@ public final class ReachabilityQueue: @unchecked Sendable {
     }
 
     package static func manual(clock: Clock) throws(Errno) -> ReachabilityQueue {
-        ReachabilityQueue(try Reactor(hasThread: false, clock: clock))
+        ReachabilityQueue(try Reactor.make(hasThread: false, clock: clock))
     }
 
     deinit {

@@ -83,15 +83,27 @@ package final class Reactor: @unchecked Sendable {
     private var calloutSerial: UInt64 = 0
     private var flushers = 0
 
-    package init(hasThread: Bool, clock: Clock) throws(Errno) {
+    // An initialiser that throws would leave the half-made object's memory behind.
+    package static func make(hasThread: Bool, clock: Clock) throws(Errno) -> Reactor {
+        let epoll = try FileDescriptor(owning: clinux_epoll_create())
+        let wake = try FileDescriptor(owning: clinux_eventfd())
+        let timer = try FileDescriptor(owning: clinux_timerfd_monotonic())
+        let reactor = Reactor(hasThread, clock, epoll, wake, timer)
+        try reactor.listen(to: reactor.wake, .wake)
+        try reactor.listen(to: reactor.timer, .timer)
+        return reactor
+    }
+
+    private init(
+        _ hasThread: Bool, _ clock: Clock, _ epoll: consuming FileDescriptor, _ wake: consuming FileDescriptor,
+        _ timer: consuming FileDescriptor
+    ) {
         self.hasThread = hasThread
         self.clock = clock
-        epoll = try FileDescriptor(owning: clinux_epoll_create())
-        wake = try FileDescriptor(owning: clinux_eventfd())
-        timer = try FileDescriptor(owning: clinux_timerfd_monotonic())
+        self.epoll = epoll
+        self.wake = wake
+        self.timer = timer
         suspended = clock.boottime() &- clock.monotonic()
-        try listen(to: wake, .wake)
-        try listen(to: timer, .timer)
     }
 
     private func listen(to fd: borrowing FileDescriptor, _ token: Token) throws(Errno) {
@@ -146,9 +158,17 @@ package final class Reactor: @unchecked Sendable {
             last.slot = subscription.slot
         }
         subscription.slot = -1
-        if subscription.isDirty {
-            subscription.isDirty = false
+        subscription.isDirty = false
+        if subscription.isListed {
+            subscription.isListed = false
             dirty.removeAll { $0 === subscription }
+        }
+        if subscription.isQueued {
+            subscription.isQueued = false
+            callouts.remove { callout in
+                if case .subscription(let queued) = callout { return queued === subscription }
+                return false
+            }
         }
         if subscription.target.destination.dependsOnInternet { internetUsers -= 1 }
         timers.remove(subscription)
@@ -173,21 +193,21 @@ package final class Reactor: @unchecked Sendable {
 
     private func openedView() throws(Errno) -> KernelView {
         if let view { return view }
-        let new = try KernelView(receiveBuffer: nil, clock: clock)
+        let new = try KernelView.open(receiveBuffer: nil, clock: clock)
         try new.withEventDescriptor { (fd) throws(Errno) in try listen(to: fd, .events) }
         isListening = true
         filtered = nil
         view = new
         // Without it a resume is noticed at the next event instead.
-        if clockJump == nil, let jump = try? SharedDescriptor(owning: clinux_timerfd_clock_jump()) {
-            try? listen(to: jump.fd, .clockJump)
-            clockJump = jump
+        if clockJump == nil, let fd = try? FileDescriptor(owning: clinux_timerfd_clock_jump()) {
+            try? listen(to: fd, .clockJump)
+            clockJump = SharedDescriptor(fd)
         }
         return new
     }
 
     func watchConfiguration() {
-        guard configuration == nil, let watch = try? ResolverConfigurationWatch() else { return }
+        guard configuration == nil, let watch = try? ResolverConfigurationWatch.open() else { return }
         try? watch.withDescriptor { (fd) throws(Errno) in try listen(to: fd, .configuration) }
         configuration = watch
     }
@@ -347,8 +367,10 @@ package final class Reactor: @unchecked Sendable {
     }
 
     func markDirty(_ subscription: Subscription) {
-        guard !subscription.isDirty, subscription.slot >= 0 else { return }
+        guard subscription.slot >= 0 else { return }
         subscription.isDirty = true
+        if subscription.isListed { return }
+        subscription.isListed = true
         dirty.append(subscription)
     }
 
@@ -394,6 +416,7 @@ package final class Reactor: @unchecked Sendable {
         isInternetDirty = false
         isEverythingDirty = false
         settleFilter(view)
+        for subscription in dirty { subscription.isListed = false }
         let work = all ? subscriptions : dirty
         dirty.removeAll(keepingCapacity: work.count <= 64)
         var failure: Errno?

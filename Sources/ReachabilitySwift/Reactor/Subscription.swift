@@ -15,7 +15,10 @@ package class Subscription: AnySchedule, @unchecked Sendable {
     final var slot = -1
     /// The last answer.
     package final var current = Verdict()
+    /// The answer may be out of date.
     final var isDirty = false
+    /// It stands in the reactor's list of those.
+    final var isListed = false
     /// It is in line for a callout.
     final var isQueued = false
     package final var isCancelled = false

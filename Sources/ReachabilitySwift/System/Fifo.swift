@@ -16,6 +16,16 @@ package struct Fifo<Element> {
         elements.append(element)
     }
 
+    /// Takes out the first element for which a condition holds, wherever it stands.
+    package mutating func remove(where condition: (Element) -> Bool) {
+        for place in head..<elements.count {
+            if let element = elements[place], condition(element) {
+                elements.remove(at: place)
+                return
+            }
+        }
+    }
+
     package mutating func popFirst() -> Element? {
         guard head < elements.count, let element = elements[head] else { return nil }
         elements[head] = nil

@@ -43,7 +43,7 @@ package struct FileDescriptor: ~Copyable {
 final class SharedDescriptor {
     let fd: FileDescriptor
 
-    init(owning result: Int32) throws(Errno) {
-        fd = try FileDescriptor(owning: result)
+    init(_ fd: consuming FileDescriptor) {
+        self.fd = fd
     }
 }

@@ -93,7 +93,7 @@ package final class Asker: ProcessObject, @unchecked Sendable {
 
     private func openedView() throws(Errno) -> KernelView {
         if let view { return view }
-        let new = try KernelView(receiveBuffer: Asker.receiveBuffer, clock: clock)
+        let new = try KernelView.open(receiveBuffer: Asker.receiveBuffer, clock: clock)
         view = new
         return new
     }

@@ -21,8 +21,12 @@ package final class ResolverConfigurationWatch {
     private var targetName: [UInt8] = []
     private var etc: Int32 = -1
 
-    package init() throws(Errno) {
-        fd = try FileDescriptor(owning: clinux_inotify())
+    package static func open() throws(Errno) -> ResolverConfigurationWatch {
+        ResolverConfigurationWatch(try FileDescriptor(owning: clinux_inotify()))
+    }
+
+    private init(_ fd: consuming FileDescriptor) {
+        self.fd = fd
         buffer = .allocate(byteCount: ResolverConfigurationWatch.bufferSize, alignment: 8)
         etc = watch([UInt8](ResolverConfigurationWatch.directory), inDirectory)
         watchTarget()
