@@ -20,6 +20,8 @@ package final class MonitorCore: @unchecked Sendable {
     private let lock = Lock()
     private var currentHost: [UInt8] = []
     private var currentStatus = ReachabilityStatus.unknown
+    /// How often the host was changed: what was found about a host under another number is of no account.
+    private var hostChanges: UInt64 = 0
     private var subscription: MonitorSubscription?
     private var observers: [MonitorObserver] = []
     private var isEnded = false
@@ -49,6 +51,11 @@ package final class MonitorCore: @unchecked Sendable {
 
     package var host: [UInt8] { lock.withLock { currentHost } }
 
+    /// Everything that is known, as it stood at one moment.
+    package var snapshot: (status: ReachabilityStatus, host: [UInt8], hostChanges: UInt64) {
+        lock.withLock { (currentStatus, currentHost, hostChanges) }
+    }
+
     /// Changes the host. The status is unknown from then on, and nothing about the old host is told any more.
     package func setHost(_ new: [UInt8]) throws(Errno) {
         let destination = try Destination(name: new)
@@ -62,6 +69,7 @@ package final class MonitorCore: @unchecked Sendable {
                     subscription = fresh
                     currentHost = new
                     currentStatus = .unknown
+                    hostChanges += 1
                 }
                 return (old, self.isEnded)
             }

@@ -6,7 +6,7 @@ import CLinux
 /// An IPv4 or IPv6 address, with the link that its scope names.
 ///
 /// IPv4-mapped IPv6 addresses become IPv4 when they are made, so that everything above judges them as IPv4.
-package struct IPAddress: Equatable, Sendable {
+public struct IPAddress: Equatable, Sendable {
     package enum Family: UInt8, Sendable {
         case v4 = 2  // AF_INET
         case v6 = 10  // AF_INET6
