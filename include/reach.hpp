@@ -349,9 +349,9 @@ public:
     /// The one that everybody in the process can use.
     static monitor shared()
     {
-        monitor found(reach_monitor_retain(reach_monitor_shared()));
-        detail::check(found.get() != nullptr, "reach_monitor_shared");
-        return found;
+        reach_monitor *found = reach_monitor_shared();
+        detail::check(found != nullptr, "reach_monitor_shared");
+        return monitor(reach_monitor_retain(found));
     }
 
     reach_status status() const noexcept { return reach_monitor_get_status(get()); }

@@ -208,6 +208,11 @@ static void monitors()
     REQUIRE(monitor.host() == "localhost" && all.take().host == "localhost");
     REQUIRE(fails_with(std::errc::invalid_argument, [&] { monitor.set_host(""); }));
     REQUIRE(fails_with(std::errc::invalid_argument, [] { reach::monitor{std::string()}; }));
+
+    // An empty monitor stands for the shared one, as NULL does in reach.h.
+    reach::monitor shared = reach::monitor::shared();
+    shared.set_host("localhost");
+    REQUIRE(shared == reach::monitor::shared() && reach::monitor().host() == "localhost");
 }
 
 int main()

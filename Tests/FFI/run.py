@@ -102,7 +102,7 @@ def cpp(place):
 
 
 LANGUAGES = [
-    Example("cpp", [("tool", compiler("c++")[0], "g++")], [*compiler("c++"), "-dumpfullversion"], cpp),
+    Example("cpp", [("tool", compiler("c++")[0], "g++")], [*compiler("c++"), "--version"], cpp),
     Example("csharp", [("tool", "mcs", "mono-mcs"), ("tool", "mono", "mono-runtime")], ["mono", "--version"], csharp),
     Example("go", [("tool", "go", "golang-go")], ["go", "version"], go),
     Example("java", [("tool", "javac", "default-jdk-headless")], ["javac", "-version"], java),
