@@ -55,9 +55,12 @@ int main(int argc, char **argv)
         /* Whatever is typed is of no interest. */
     }
 
-    reach_set_queue(target, NULL); /* no callback begins after this, */
-    reach_queue_flush(queue);      /* none is running after this, */
-    reach_release(target);         /* and with the target goes info */
+    /* No callback begins after the first of these, none is running after the second, and the third lets go of info.
+     * Without it info goes with the target, which the queue's thread may be the last to let go. */
+    reach_set_queue(target, NULL);
+    reach_queue_flush(queue);
+    reach_set_callback(target, NULL, NULL, NULL);
+    reach_release(target);
     reach_queue_release(queue);
     puts("bye");
     return EXIT_SUCCESS;
