@@ -31,6 +31,22 @@ all:
 include mk/build.mk
 include $(filter-out mk/build.mk,$(sort $(wildcard mk/*.mk)))
 
+# The tool's answer and explanation, and a watch: until Ctrl-C on a terminal, for WATCH_SECONDS elsewhere.
+WATCH_SECONDS ?= 3
+.PHONY: run
+run: all ## build the library, and ask it about this machine's network
+	@echo "Am I online?"
+	@$(BUILD)/reach --explain || test $$? -le 1
+	@if [ -t 0 ] && [ -t 1 ]; then echo "Watching. Ctrl-C ends it."; $(BUILD)/reach --watch; \
+	else echo "Watching for $(WATCH_SECONDS) s."; timeout --preserve-status -s INT $(WATCH_SECONDS) $(BUILD)/reach --watch; fi \
+	|| test $$? -le 1
+
+.PHONY: test
+test: $(TEST_TARGETS) ## run every quick test
+
+.PHONY: sanitize
+sanitize: $(SANITIZE_TARGETS) ## run tests under the thread, address and undefined-behaviour sanitizers
+
 .PHONY: clean
 clean: ## remove everything that was built
 	rm -rf $(BUILD) .build
