@@ -7,7 +7,8 @@ import PackageDescription
 let package = Package(
     name: "libreach",
     products: [
-        .library(name: "ReachabilitySwift", targets: ["ReachabilitySwift"])
+        .library(name: "ReachabilitySwift", targets: ["ReachabilitySwift"]),
+        .library(name: "FXReachability", targets: ["FXReachability"]),
     ],
     targets: [
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
@@ -15,6 +16,7 @@ let package = Package(
         .target(name: "ReachabilitySwift", dependencies: ["CLinux"]),
         .target(name: "CReachabilityABI", dependencies: ["CLinux", "CReach", "ReachabilitySwift"],
                 exclude: ["libreach.map", "symbols.txt"]),
+        .target(name: "FXReachability", dependencies: ["ReachabilitySwift"]),
     ],
     swiftLanguageModes: [.v6]
 )
