@@ -10,7 +10,7 @@ TEST_TARGETS += test-faults
 
 $(FAULTS)/shim.so: Tests/Faults/shim.c Tests/Faults/faults.h mk/faults.mk
 	@mkdir -p $(@D)
-	$(CC) $(FAULTS_CFLAGS) -shared -fPIC -pthread -o $@ $<
+	$(CC) $(FAULTS_CFLAGS) -shared -fPIC -pthread -Wl,-soname=reach-faults-shim.so -o $@ $<
 
 # The shim is linked only so that its name for the driver's calls is known; it comes first by LD_PRELOAD.
 $(FAULTS)/driver: Tests/Faults/driver.c $(FAULTS)/shim.so $(BUILD)/libreach.so include/reach.h

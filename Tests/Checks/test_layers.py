@@ -13,9 +13,20 @@ import pytest
 from conftest import TOP
 
 CORE = TOP / "Sources" / "ReachabilitySwift"
-LAYERS = ["System", "Netlink", "Model", "Evaluation", "Target", "Reactor", "Client"]
 FULL_LANGUAGE = "Swift"
 IMPORTS = {"CLinux", "Synchronization"}
+
+
+def arrow():
+    """The layers from bottom to top, as ARCHITECTURE.md draws them in one line that begins with CLinux."""
+    for line in (TOP / "ARCHITECTURE.md").read_text().split("\n"):
+        names = re.split(r"\s*→\s*", line.strip())
+        if names[0] == "CLinux" and len(names) > 4:
+            return [name for name in names[1:] if (CORE / name).is_dir()]
+    raise AssertionError("ARCHITECTURE.md has no line with the layers: CLinux → System → ...")
+
+
+LAYERS = arrow() if (TOP / "ARCHITECTURE.md").exists() else []
 
 TOP_LEVEL = re.compile(r"^(?:@\w+(?:\([^)]*\))?\s+)*"
                        r"(?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated(?:\(unsafe\))?|"
@@ -65,6 +76,7 @@ def declared():
 
 
 def test_the_layers_are_all_there_is():
+    assert LAYERS, "ARCHITECTURE.md is missing"
     folders = sorted(path.name for path in CORE.iterdir() if path.is_dir())
     assert folders == sorted(LAYERS + ([FULL_LANGUAGE] if FULL_LANGUAGE in folders else []))
     assert not list(CORE.glob("*.swift")), "a file of the core stands outside the layers"
@@ -99,7 +111,7 @@ def test_core_is_one_text_for_both_builds(layer):
     for path in sources(layer):
         code = code_of(path.read_text())
         assert not re.search(r"^\s*#(if|elseif)\b", code, re.M), f"{path.relative_to(CORE)} is conditional"
-        imported = set(re.findall(r"^\s*(?:@\w+\s+)*(?:\w+\s+)?import\s+(?:\w+\s+)?(\w+)", code, re.M))
+        imported = set(re.findall(r"^[ \t]*(?:@\w+[ \t]+)*(?:\w+[ \t]+)?import[ \t]+(?:\w+[ \t]+)?(\w+)", code, re.M))
         assert imported <= IMPORTS, f"{path.relative_to(CORE)} imports {sorted(imported - IMPORTS)}"
 
 

@@ -4,8 +4,8 @@
 import CReach
 import Foundation
 
-/// A Swift program with the full runtime in it, which loads the small library with its own, embedded one. Neither may get
-/// in the other's way: objects are made, counted and freed on both sides, from several threads.
+/// A Swift program with the full runtime in it, which loads the small library with its own, embedded one. Neither may
+/// get in the other's way: objects are made, counted and freed on both sides, from several threads.
 final class Counter: @unchecked Sendable {
     private let lock = NSLock()
     private var counts: [String: Int] = [:]

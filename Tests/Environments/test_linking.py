@@ -62,7 +62,7 @@ def test_header_against_musl(tmp_path):
 
 def test_archive_in_a_static_program_with_musl(tmp_path):
     """The archive uses of libc only what has one layout in both, so that it serves musl as well."""
-    build("musl-gcc", *C, "-static", PROGRAM, "-o", tmp_path / "program", BUILD / "libreach.a")
+    build("musl-gcc", *C, "-static", "-Wl,--gc-sections", PROGRAM, "-o", tmp_path / "program", BUILD / "libreach.a")
     run(tmp_path / "program")
 
 

@@ -557,6 +557,7 @@ static void confirmed(bool online)
     reach_target *target = target_of("0.0.0.0");
     reach_queue *queue = make_queue(true);
     uint64_t id = 0;
+    unsigned released = 0; /* for each attempt that failed */
 
     if (route_is_there != online) {
         flip();
@@ -567,14 +568,13 @@ static void confirmed(bool online)
         IN(id, reach_confirm(target, 60000, queue, on_answer, &recorder, on_release));
         if (id == 0) {
             accept_error("asking for a confirmed answer", errno);
-            if (recorder.releases != (unsigned)i + 1) {
-                wrong("info was released %u times in %d failures", recorder.releases, i + 1);
+            if (recorder.releases != ++released) {
+                wrong("info was released %u times in %u failures", recorder.releases, released);
             }
         } else {
             note("asking for a confirmed answer", "accepted");
         }
     }
-    unsigned released = recorder.releases;
     if (id != 0 && wait_for(&recorder, NULL, events_reached, 1, 150) && recorder.online && !online) {
         wrong("confirmed as online without a route");
     }

@@ -24,6 +24,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -40,12 +41,11 @@ enum kind {
 /* Every function that is covered, by number. */
 #define FUNCTIONS(X) \
     X(socket) X(bind) X(setsockopt) X(getsockopt) X(getsockname) X(connect) X(send) X(sendto) X(sendmsg) X(recv) \
-    X(recvfrom) X(recvmsg) X(recvmmsg) X(open) X(openat) X(read) X(write) X(close) X(ioctl) X(fcntl) \
-    X(epoll_create1) X(epoll_ctl) X(epoll_wait) X(epoll_pwait) X(eventfd) X(timerfd_create) X(timerfd_settime) \
-    X(inotify_init1) X(inotify_add_watch) X(inotify_rm_watch) X(poll) X(ppoll) X(mmap) X(madvise) \
-    X(pthread_create) X(pthread_attr_init) X(pthread_attr_setstacksize) X(pthread_attr_getstacksize) \
-    X(pthread_mutex_init) X(pthread_cond_init) X(pthread_setname_np) X(if_nametoindex) X(getaddrinfo) X(malloc) \
-    X(calloc) X(realloc) X(posix_memalign) X(aligned_alloc)
+    X(recvfrom) X(recvmsg) X(recvmmsg) X(open) X(openat) X(fstat) X(realpath) X(read) X(write) X(close) X(ioctl) \
+    X(fcntl) X(epoll_create1) X(epoll_ctl) X(epoll_wait) X(epoll_pwait) X(eventfd) X(timerfd_create) \
+    X(timerfd_settime) X(inotify_init1) X(inotify_add_watch) X(inotify_rm_watch) X(poll) X(ppoll) X(mmap) \
+    X(madvise) X(pthread_create) X(pthread_attr_init) X(pthread_attr_setstacksize) X(pthread_setname_np) \
+    X(if_nametoindex) X(getaddrinfo) X(malloc) X(calloc) X(realloc) X(posix_memalign) X(aligned_alloc)
 
 enum function {
 #define NUMBER(name) F_##name,
@@ -88,6 +88,8 @@ static const struct fault table[] = {
     RECEIVE(recv), RECEIVE(recvfrom), RECEIVE(recvmsg), RECEIVE(recvmmsg),
     ERROR(open, EMFILE), ERROR(open, ENFILE), ERROR(open, ENOENT), ERROR(open, EACCES), ERROR(open, ENOMEM),
     ERROR(openat, EMFILE), ERROR(openat, ENOENT), ERROR(openat, EACCES),
+    ERROR(fstat, EIO), ERROR(fstat, ENOMEM),
+    ERROR(realpath, ENOENT), ERROR(realpath, EACCES), ERROR(realpath, ENOMEM),
     ERROR(read, EINTR), ERROR(read, EAGAIN), ERROR(read, EIO), SPOIL(read, "nothing read", EMPTY),
     ERROR(write, EINTR), ERROR(write, EAGAIN), ERROR(write, EIO),
     ERROR(close, EINTR), ERROR(close, EIO),
@@ -108,8 +110,7 @@ static const struct fault table[] = {
     ERROR(ppoll, EINTR), ERROR(ppoll, ENOMEM), SPOIL(ppoll, "returns early", SPURIOUS),
     ERROR(mmap, ENOMEM), ERROR(mmap, EPERM), ERROR(madvise, EINVAL), ERROR(madvise, ENOMEM),
     ERROR(pthread_create, EAGAIN), ERROR(pthread_create, EPERM), ERROR(pthread_attr_init, ENOMEM),
-    ERROR(pthread_attr_setstacksize, EINVAL), ERROR(pthread_attr_getstacksize, EINVAL),
-    ERROR(pthread_mutex_init, ENOMEM), ERROR(pthread_cond_init, ENOMEM), ERROR(pthread_setname_np, ERANGE),
+    ERROR(pthread_attr_setstacksize, EINVAL), ERROR(pthread_setname_np, ERANGE),
     ERROR(if_nametoindex, ENODEV), ERROR(if_nametoindex, EMFILE),
     ERROR(getaddrinfo, EAI_AGAIN), ERROR(getaddrinfo, EAI_FAIL), ERROR(getaddrinfo, EAI_NONAME),
     ERROR(getaddrinfo, EAI_MEMORY), ERROR(getaddrinfo, EAI_SYSTEM), ERROR(getaddrinfo, EAI_FAMILY),
@@ -445,6 +446,23 @@ int openat(int folder, const char *path, int flags, ...)
     return real_openat(folder, path, flags, permission);
 }
 
+int fstat(int fd, struct stat *status)
+{
+    FAIL_IF_TOLD(fstat)
+    return real_fstat(fd, status);
+}
+
+char *realpath(const char *restrict path, char *restrict resolved)
+{
+    REAL(realpath)
+    const struct fault *fault = FAULT(realpath);
+    if (fault != NULL) {
+        errno = fault->error;
+        return NULL;
+    }
+    return real_realpath(path, resolved);
+}
+
 ssize_t read(int fd, void *data, size_t size)
 {
     FAIL_IF_TOLD(read)
@@ -609,24 +627,6 @@ int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t size)
 {
     RESULT_IF_TOLD(pthread_attr_setstacksize)
     return real_pthread_attr_setstacksize(attributes, size);
-}
-
-int pthread_attr_getstacksize(const pthread_attr_t *restrict attributes, size_t *restrict size)
-{
-    RESULT_IF_TOLD(pthread_attr_getstacksize)
-    return real_pthread_attr_getstacksize(attributes, size);
-}
-
-int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
-{
-    RESULT_IF_TOLD(pthread_mutex_init)
-    return real_pthread_mutex_init(mutex, attributes);
-}
-
-int pthread_cond_init(pthread_cond_t *restrict condition, const pthread_condattr_t *restrict attributes)
-{
-    RESULT_IF_TOLD(pthread_cond_init)
-    return real_pthread_cond_init(condition, attributes);
 }
 
 int pthread_setname_np(pthread_t thread, const char *name)
