@@ -18,7 +18,12 @@ SANITIZE_ENV_thread    := TSAN_OPTIONS=die_after_fork=0:halt_on_error=1
 SANITIZE_ENV_address   := ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 SANITIZE_ENV_undefined := UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
-SANITIZE_PROGRAMS = $(NAMESPACE_TESTS) $(ABI_TESTS)
+# The thread sanitizer of Swift's toolchain knows about dispatch queues, and wants their library.
+SWIFT_RUNTIME = $(shell $(SWIFTC) -print-target-info | sed -n '/"runtimeLibraryPaths"/{n;s/.*"\(.*\)".*/\1/p;}')
+SANITIZE_LIBS_thread = -L$(SWIFT_RUNTIME) -Wl,-rpath,$(SWIFT_RUNTIME) -ldispatch -lBlocksRuntime
+
+# One test loads the library anew into a process that must not have a sanitizer in it.
+SANITIZE_PROGRAMS = $(filter-out guest,$(NAMESPACE_TESTS) $(ABI_TESTS))
 
 # $(1) is the sanitizer.
 define SANITIZE_RULES
@@ -42,7 +47,7 @@ $(BUILD)/$(1)/libreach.so.1: $(BUILD)/$(1)/core.o $(BUILD)/$(1)/abi.o $(MAP)
 $(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/libreach.so.1 $(SUPPORT_SOURCES) $(SUPPORT_HEADERS) | $(BUILD)/$(1)/tests test-c-needs
 	$(CLANG) -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer $(SUPPORT_CFLAGS) -o $$@ \
 	    $$(firstword $$(wildcard Tests/*/$$*.c)) $(SUPPORT_SOURCES) -L$(BUILD)/$(1) -Wl,-rpath,$(TOP)/$(BUILD)/$(1) -lreach \
-	    -lcmocka -lseccomp
+	    -lcmocka -lseccomp $$(SANITIZE_LIBS_$(1))
 
 .PHONY: sanitize-$(1)
 sanitize-$(1): $$(addprefix $(BUILD)/$(1)/tests/,$$(SANITIZE_PROGRAMS))

@@ -59,6 +59,7 @@ package final class MonitorCore: @unchecked Sendable {
     /// Changes the host. The status is unknown from then on, and nothing about the old host is told any more.
     package func setHost(_ new: [UInt8]) throws(Errno) {
         let destination = try Destination(name: new)
+        try engine.checkProcess()
         try changing.withLock { () throws(Errno) in
             if host == new { return }
             let fresh = MonitorSubscription(self, ReachabilityTarget(destination), engine)
@@ -93,7 +94,8 @@ package final class MonitorCore: @unchecked Sendable {
             observers = []
             return (old, gone)
         }
-        if let old { engine.reactor.remove(old) }
+        // In a forked child the engine is the parent's.
+        if let old, old.isOfThisProcess { engine.reactor.remove(old) }
         for observer in gone {
             _ = ClientRegistry.current.remove(observer.id, .observer)
             observer.deactivate()

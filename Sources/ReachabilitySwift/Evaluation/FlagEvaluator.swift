@@ -32,8 +32,9 @@ package enum FlagEvaluator {
             verdict.path.linkName = link.name
             verdict.path.linkKind = link.kind
         }
+        // A little later than the kernel says, which counts in ticks: too early would find the route at its last tick.
         if let lifetime = route.lifetime {
-            verdict.expiry = Deadline(nanoseconds: now).advanced(byMilliseconds: lifetime)
+            verdict.expiry = Deadline(nanoseconds: now).advanced(byMilliseconds: lifetime + 20)
         }
 
         switch Int(route.type) {

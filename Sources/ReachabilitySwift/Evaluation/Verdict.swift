@@ -89,8 +89,9 @@ package struct Verdict: Sendable {
         return best
     }
 
-    /// What callbacks are about: a difference in anything else is no change.
+    /// What callbacks are about: the flags, and the link by which a packet would leave. A difference in anything else is no
+    /// change, and where no packet would leave, there is no such link.
     package func isSameAnswer(as other: Verdict) -> Bool {
-        flags == other.flags && path.link == other.path.link
+        flags == other.flags && (flags.isEmpty || path.link == other.path.link)
     }
 }

@@ -19,6 +19,11 @@ package struct BoundedBytes {
         return bytes.loadUnaligned(fromByteOffset: offset, as: type)
     }
 
+    /// A 32-bit length, where Int can hold it.
+    package func count(at offset: Int) -> Int? {
+        number(at: offset, as: UInt32.self).flatMap { Int(exactly: $0) }
+    }
+
     /// The bytes from an offset on; at most so many.
     package func window(from offset: Int, count limit: Int = .max) -> BoundedBytes? {
         guard offset >= 0, offset <= bytes.count else { return nil }
@@ -45,10 +50,10 @@ package struct Message {
     /// - Parameter isCut: the bytes are the beginning of a datagram, so that the message may be longer than they are.
     /// - Returns: nil when there is no whole header, or a length that cannot be.
     package init?(_ bytes: BoundedBytes, isCut: Bool = false) {
-        guard let length = bytes.number(at: 0, as: UInt32.self), let type = bytes.number(at: 4, as: UInt16.self),
-            let sequence = bytes.number(at: 8, as: UInt32.self), Int(length) >= Message.headerSize,
-            isCut || Int(length) <= bytes.count,
-            let payload = bytes.window(from: Message.headerSize, count: Int(length) - Message.headerSize)
+        guard let length = bytes.count(at: 0), let type = bytes.number(at: 4, as: UInt16.self),
+            let sequence = bytes.number(at: 8, as: UInt32.self), length >= Message.headerSize,
+            isCut || length <= bytes.count,
+            let payload = bytes.window(from: Message.headerSize, count: length - Message.headerSize)
         else { return nil }
         self.type = type
         self.sequence = sequence

@@ -36,6 +36,10 @@ package class Subscription: AnySchedule, @unchecked Sendable {
         queue?.reactor.remove(self)
     }
 
+    package override func renotify() {
+        queue?.reactor.renotify(self)
+    }
+
     final var resolution: Resolution { lookup?.resolution ?? .none }
 
     /// The target's own get_flags is to know the addresses that were found.
@@ -75,11 +79,12 @@ final class TargetSubscription: Subscription, @unchecked Sendable {
 
     override func prepareCallout(asData: Bool) -> Bool {
         guard wantsCallout() else { return false }
-        owesCallback.store(false, ordering: .releasing)
         reported = current
         preparedFlags = current.flags
         prepared = ProcessMark.current.schedules.withLock { target.callback }
-        return prepared != nil || asData
+        guard prepared != nil || asData else { return false }
+        owesCallback.store(false, ordering: .releasing)
+        return true
     }
 
     override func makeCallout() -> (ReachabilityTarget, ReachabilityFlags)? {

@@ -57,10 +57,14 @@ public final class ReachabilityTarget: @unchecked Sendable {
 
     /// Sets, replaces or removes what is called on a change. Takes effect with the next delivery.
     package func replaceCallback(_ new: Callback?) {
-        let old = ProcessMark.current.schedules.withLock {
+        let (old, schedule) = ProcessMark.current.schedules.withLock {
             let old = callback
             callback = new
-            return old
+            return (old, self.schedule)
+        }
+        // What was due before there was anybody to call is due still.
+        if new != nil, let schedule, schedule.isOfThisProcess, schedule.owesCallback.load(ordering: .acquiring) {
+            schedule.renotify()
         }
         // Whatever the old one captured is let go here, outside the lock.
         withExtendedLifetime(old) {}
@@ -81,4 +85,7 @@ package class AnySchedule: Timed, @unchecked Sendable {
 
     /// Takes the target off its queue.
     package func end() {}
+
+    /// Puts it in line again for what is due.
+    package func renotify() {}
 }

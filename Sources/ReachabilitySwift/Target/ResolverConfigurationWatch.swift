@@ -56,11 +56,11 @@ package final class ResolverConfigurationWatch {
             // struct inotify_event: watch, mask, cookie, length of the name, name.
             while let watch = bytes.number(at: offset, as: Int32.self),
                 let mask = bytes.number(at: offset + 4, as: UInt32.self),
-                let length = bytes.number(at: offset + 12, as: UInt32.self)
+                let length = bytes.count(at: offset + 12), length <= bytes.count - offset - 16
             {
-                let name = bytes.window(from: offset + 16, count: Int(length))
+                let name = bytes.window(from: offset + 16, count: length)
                 if isRelevant(watch, mask, name) { changed = true }
-                offset += 16 + Int(length)
+                offset += 16 + length
             }
         }
         // The file or the link may be another one now.
