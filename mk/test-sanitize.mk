@@ -14,7 +14,7 @@ SANITIZE_SWIFT_address   := -sanitize=address
 SANITIZE_SWIFT_undefined := -Xcc -fsanitize=undefined -Xcc -fno-sanitize-recover=all
 
 # The tests about forks of processes with threads are what the thread sanitizer would refuse to go on with.
-SANITIZE_ENV_thread    := TSAN_OPTIONS=die_after_fork=0:halt_on_error=1
+SANITIZE_ENV_thread    := unshare --user --map-root-user env TSAN_OPTIONS=die_after_fork=0:halt_on_error=1
 SANITIZE_ENV_address   := ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 SANITIZE_ENV_undefined := UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 

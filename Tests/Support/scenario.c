@@ -101,13 +101,23 @@ static bool write_file(const char *path, const char *text)
     return written == length;
 }
 
-static void enter_namespaces(void)
+/* A process with threads, such as the thread sanitizer makes of every one, may not enter a user namespace. It needs none when
+ * it is privileged already: then it is to be started in one by `unshare --user --map-root-user`. */
+static bool is_refused_for_threads(int error)
+{
+    return error == EINVAL && unshare(CLONE_NEWNET | CLONE_NEWNS) == 0;
+}
+
+static void enter_user_and_other_namespaces(void)
 {
     char map[64];
     unsigned uid = (unsigned)geteuid();
     unsigned gid = (unsigned)getegid();
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) != 0) {
-        fprintf(stderr, "the kernel refuses user and network namespaces: %s\n", strerror(errno));
+        int error = errno;
+        if (is_refused_for_threads(error))
+            return;
+        fprintf(stderr, "the kernel refuses user and network namespaces: %s\n", strerror(error));
         _exit(child_has_no_namespace);
     }
     bool mapped = write_file("/proc/self/setgroups", "deny");
@@ -119,6 +129,11 @@ static void enter_namespaces(void)
         fprintf(stderr, "the kernel refuses to map the user in a user namespace: %s\n", strerror(errno));
         _exit(child_has_no_namespace);
     }
+}
+
+static void enter_namespaces(void)
+{
+    enter_user_and_other_namespaces();
     /* sysfs shows the namespace in which it was mounted. */
     if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 || mount("sysfs", "/sys", "sysfs", 0, NULL) != 0) {
         fprintf(stderr, "sysfs cannot be mounted in a namespace: %s\n", strerror(errno));
