@@ -39,6 +39,7 @@ static __attribute__((constructor)) void make_a_thread(void)
 int unshare(int flags)
 {
     __sanitizer_sandbox_on_notify(NULL);
+    wait_threads(1);
     return (int)syscall(SYS_unshare, flags);
 }
 #endif

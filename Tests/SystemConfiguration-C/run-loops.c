@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Targets on run loops.
+ *
+ * With a real CoreFoundation the loops are its own, and targets are evaluated by a thread. So tests that are about the
+ * loops themselves are left out then, and those that rely on nobody looking before the loop runs.
  */
 #include "client.h"
 
@@ -39,6 +42,12 @@ static SCNetworkReachabilityRef internet(struct client *client)
 static void finish(SCNetworkReachabilityRef target, struct client *client)
 {
     CFRelease(target);
+#ifdef REACH_USE_COREFOUNDATION
+    /* The thread that evaluates may be about to let go of the target. */
+    while (__atomic_load_n(&client->released, __ATOMIC_ACQUIRE) != client->retained) {
+        sched_yield();
+    }
+#endif
     require_int(client->retained, client->released);
     client_end(client);
 }
@@ -770,15 +779,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         process_test(arguments_are_checked),
         process_test(what_is_not_scheduled_cannot_be_unscheduled),
-        process_test(each_thread_has_its_loop),
-        process_test(runs_end_as_they_should),
         process_test(another_thread_can_stop_a_loop),
-        process_test(timers_fire),
         namespace_test(unscheduling_from_elsewhere_does_nothing),
-        namespace_test(schedules_are_counted),
         namespace_test(one_loop_delivers_for_all),
         namespace_test(a_waiting_loop_delivers_rather_than_an_idle_one),
-        namespace_test(callouts_come_only_in_the_modes_of_the_schedule),
         namespace_test(a_target_can_be_scheduled_again_at_once),
         namespace_test(a_target_can_be_moved_inside_its_callback),
         namespace_test(a_callback_can_be_set_after_scheduling),
@@ -786,14 +790,21 @@ int main(void)
         namespace_test(flags_are_there_right_after_scheduling_and_after_unscheduling),
         namespace_test(the_interface_counts_and_other_changes_do_not),
         namespace_test(callouts_come_on_the_loops_thread_while_it_runs),
-        namespace_test(changes_before_the_loop_runs_come_as_one),
         namespace_test(flags_are_those_of_the_delivery),
         namespace_test(what_was_signalled_before_unscheduling_is_dropped),
         namespace_test(a_scheduled_target_keeps_itself_alive),
-        namespace_test(everything_can_be_torn_down_inside_the_callback),
         namespace_test(no_callout_begins_after_unscheduling),
-        namespace_test(a_waiting_loop_holds_on_to_nothing),
         namespace_test(a_callback_may_run_the_loop),
+#ifndef REACH_USE_COREFOUNDATION
+        process_test(each_thread_has_its_loop),
+        process_test(runs_end_as_they_should),
+        process_test(timers_fire),
+        namespace_test(schedules_are_counted),
+        namespace_test(callouts_come_only_in_the_modes_of_the_schedule),
+        namespace_test(changes_before_the_loop_runs_come_as_one),
+        namespace_test(everything_can_be_torn_down_inside_the_callback),
+        namespace_test(a_waiting_loop_holds_on_to_nothing),
+#endif
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void the_error_is_shared(void *argument)
     for (int i = 0; i < part_count; i++) {
         reach_sc_error_1 = 0;
         require_int(parts[i]->error(), 0);
-        parts[i]->fail();
+        parts[i]->refuse();
         require_int(SCError(), kSCStatusInvalidArgument);
         for (int j = 0; j < part_count; j++) {
             require_message(parts[j]->error() == kSCStatusInvalidArgument, "%s does not see the error of %s", parts[j]->name,

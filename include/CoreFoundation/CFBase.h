@@ -123,14 +123,14 @@ static inline bool reach_cf_has_mark(const void *pointer, const char *mark)
 }
 
 /* The object behind a reference; NULL for NULL, for constant text and for what is no object. */
-static inline struct reach_cf_object *reach_cf_object(CFTypeRef cf)
+static inline struct reach_cf_object *reach_cf_object_of(CFTypeRef cf)
 {
     return reach_cf_has_mark(cf, REACH_CF_OBJECT_MARK) ? (struct reach_cf_object *)cf : NULL;
 }
 
 static inline bool reach_cf_is(CFTypeRef cf, CFTypeID type)
 {
-    struct reach_cf_object *object = reach_cf_object(cf);
+    struct reach_cf_object *object = reach_cf_object_of(cf);
 
     return object != NULL && object->type == type;
 }
@@ -152,7 +152,7 @@ static inline void *reach_cf_create(size_t size, CFTypeID type, void (*destroy)(
 
 static inline CFTypeRef CFRetain(CFTypeRef cf)
 {
-    struct reach_cf_object *object = reach_cf_object(cf);
+    struct reach_cf_object *object = reach_cf_object_of(cf);
 
     if (object != NULL) {
         (void)__atomic_add_fetch(&object->references, 1, __ATOMIC_RELAXED);
@@ -162,7 +162,7 @@ static inline CFTypeRef CFRetain(CFTypeRef cf)
 
 static inline void CFRelease(CFTypeRef cf)
 {
-    struct reach_cf_object *object = reach_cf_object(cf);
+    struct reach_cf_object *object = reach_cf_object_of(cf);
 
     if (object != NULL && __atomic_sub_fetch(&object->references, 1, __ATOMIC_ACQ_REL) == 0) {
         if (object->destroy != NULL) {
@@ -175,14 +175,14 @@ static inline void CFRelease(CFTypeRef cf)
 
 static inline CFIndex CFGetRetainCount(CFTypeRef cf)
 {
-    struct reach_cf_object *object = reach_cf_object(cf);
+    struct reach_cf_object *object = reach_cf_object_of(cf);
 
     return object == NULL ? 1 : (CFIndex)__atomic_load_n(&object->references, __ATOMIC_RELAXED);
 }
 
 static inline CFTypeID CFGetTypeID(CFTypeRef cf)
 {
-    struct reach_cf_object *object = reach_cf_object(cf);
+    struct reach_cf_object *object = reach_cf_object_of(cf);
 
     if (object != NULL) {
         return object->type;

@@ -32,24 +32,24 @@ static inline CFTypeID CFErrorGetTypeID(void)
     return REACH_CF_TYPE_ERROR;
 }
 
-static inline struct reach_cf_error *reach_cf_error(CFErrorRef error)
+static inline struct reach_cf_error *reach_cf_error_of(CFErrorRef error)
 {
     return reach_cf_is(error, REACH_CF_TYPE_ERROR) ? (struct reach_cf_error *)(void *)error : NULL;
 }
 
 static inline CFIndex CFErrorGetCode(CFErrorRef error)
 {
-    return reach_cf_error(error) == NULL ? 0 : reach_cf_error(error)->code;
+    return reach_cf_error_of(error) == NULL ? 0 : reach_cf_error_of(error)->code;
 }
 
 static inline CFErrorDomain CFErrorGetDomain(CFErrorRef error)
 {
-    return reach_cf_error(error) == NULL ? NULL : reach_cf_error(error)->domain;
+    return reach_cf_error_of(error) == NULL ? NULL : reach_cf_error_of(error)->domain;
 }
 
 static inline CFStringRef CFErrorCopyDescription(CFErrorRef error)
 {
-    return reach_cf_error(error) == NULL ? NULL : (CFStringRef)CFRetain(reach_cf_error(error)->text);
+    return reach_cf_error_of(error) == NULL ? NULL : (CFStringRef)CFRetain(reach_cf_error_of(error)->text);
 }
 
 static inline void reach_cf_error_destroy(struct reach_cf_object *object)

@@ -9,7 +9,7 @@
  * and a source in several loops or modes is performed once, by the loop that gets to it first.
  *
  * When the program is linked with libdispatch, the loop of the main thread also serves the main dispatch queue, as on
- * macOS. Run loops do not survive fork.
+ * macOS, and then never finds that it has nothing to wait for. Run loops do not survive fork.
  */
 #include <CoreFoundation/CFBase.h>
 
@@ -104,6 +104,7 @@ struct __CFRunLoop {
     int wake;             /* an event descriptor, written by CFRunLoopWakeUp */
     bool waiting;         /* atomic: about to poll, or polling */
     bool stopped;         /* atomic: the innermost run is to end */
+    bool draining;        /* the loop's thread is inside the main dispatch queue, which must not be entered again */
     pthread_mutex_t lock; /* of what follows */
     CFRunLoopMode mode;   /* of the innermost run, NULL when the loop is not running */
     reach_queue *queue;   /* NULL until something is scheduled */
@@ -131,9 +132,11 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
 
 extern long reach_cf_syscall(long number, ...) __asm__("syscall");
 
+#ifndef REACH_NO_DISPATCH
 /* How libdispatch lends its main queue to a run loop; NULL without libdispatch. */
 extern int reach_cf_main_queue_descriptor(void) __asm__("_dispatch_get_main_queue_handle_4CF") __attribute__((weak));
 extern void reach_cf_main_queue_drain(void *message) __asm__("_dispatch_main_queue_callback_4CF") __attribute__((weak));
+#endif
 
 static inline CFTypeID CFRunLoopGetTypeID(void)
 {
@@ -649,23 +652,29 @@ struct reach_cf_wait {
     nfds_t poll_count;
     reach_queue **queues; /* polls[i + 1] is the descriptor of queues[i] */
     size_t queue_count;
-    int main_queue; /* -1 when this is not the main queue's loop or mode */
+    int main_queue; /* -1 for none */
     bool ready;     /* a source is signalled already */
     double until;
 };
 
+/* The main dispatch queue's descriptor, -1 when this is not its loop or mode. */
 static inline int reach_cf_run_loop_main_queue(CFRunLoopRef loop, CFRunLoopMode mode)
 {
-    bool common;
+#ifndef REACH_NO_DISPATCH
+    if (loop == __atomic_load_n(&reach_cf_run_loops_1.main, __ATOMIC_ACQUIRE) && !loop->draining &&
+        reach_cf_main_queue_descriptor != NULL && reach_cf_main_queue_drain != NULL) {
+        bool common;
 
-    if (loop != __atomic_load_n(&reach_cf_run_loops_1.main, __ATOMIC_ACQUIRE) ||
-        reach_cf_main_queue_descriptor == NULL || reach_cf_main_queue_drain == NULL) {
-        return -1;
+        pthread_mutex_lock(&loop->lock);
+        common = reach_cf_is_common(loop, mode);
+        pthread_mutex_unlock(&loop->lock);
+        return common ? reach_cf_main_queue_descriptor() : -1;
     }
-    pthread_mutex_lock(&loop->lock);
-    common = reach_cf_is_common(loop, mode);
-    pthread_mutex_unlock(&loop->lock);
-    return common ? reach_cf_main_queue_descriptor() : -1;
+#else
+    (void)loop;
+    (void)mode;
+#endif
+    return -1;
 }
 
 static inline void reach_cf_wait_add_queue(struct reach_cf_wait *wait, reach_queue *queue)
@@ -683,9 +692,12 @@ static inline void reach_cf_wait_add_queue(struct reach_cf_wait *wait, reach_que
 static inline struct reach_cf_wait reach_cf_wait_prepare(CFRunLoopRef loop, struct reach_cf_members members,
                                                          int main_queue, double until)
 {
-    struct reach_cf_wait wait = {NULL, 0, NULL, 0, main_queue, false, until};
+    struct reach_cf_wait wait;
     size_t i;
 
+    memset(&wait, 0, sizeof wait);
+    wait.main_queue = main_queue;
+    wait.until = until;
     wait.polls = (struct pollfd *)reach_cf_allocate(NULL, (members.count + 2) * sizeof *wait.polls);
     wait.queues = (reach_queue **)reach_cf_allocate(NULL, (members.count + 1) * sizeof *wait.queues);
 
@@ -737,10 +749,14 @@ static inline void reach_cf_wait_end(CFRunLoopRef loop, struct reach_cf_wait wai
         }
         reach_queue_release(wait.queues[i]);
     }
+#ifndef REACH_NO_DISPATCH
     if (wait.main_queue >= 0 && wait.polls[wait.poll_count - 1].revents != 0 &&
         eventfd_read(wait.main_queue, &ignored) == 0) {
+        loop->draining = true;
         reach_cf_main_queue_drain(NULL);
+        loop->draining = false;
     }
+#endif
     free(wait.polls);
     free(wait.queues);
 }

@@ -149,7 +149,7 @@ static inline CFHashCode CFHash(CFTypeRef cf)
 
 static inline CFStringRef CFCopyDescription(CFTypeRef cf)
 {
-    struct reach_cf_object *object = reach_cf_object(cf);
+    struct reach_cf_object *object = reach_cf_object_of(cf);
     const char *bytes = reach_cf_string_bytes((CFStringRef)cf);
 
     if (bytes != NULL) {

@@ -276,6 +276,14 @@ static inline SCNetworkReachabilityRef reach_sc_create(reach_target *target, cha
     return object;
 }
 
+/* The same pointer, about whose object the compiler knows nothing any more. Once these functions are inlined it would
+ * else see that an IPv4 address of the caller's is too small for an IPv6 one, and warn about code that is not reached. */
+static inline const struct sockaddr *reach_sc_some_address(const struct sockaddr *address)
+{
+    __asm__("" : "+r"(address));
+    return address;
+}
+
 /* Linux addresses have no length of their own, so that it can only be the family's. 0 for other families. */
 static inline socklen_t reach_sc_length(const struct sockaddr *address)
 {
@@ -509,9 +517,11 @@ static inline void reach_sc_remove_entry(reach_sc_object *object, size_t index)
 static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(CFAllocatorRef allocator,
                                                                               const struct sockaddr *address)
 {
-    reach_target *target = reach_create_with_address(address, reach_sc_length(address));
+    reach_target *target;
 
     (void)allocator;
+    address = reach_sc_some_address(address);
+    target = reach_create_with_address(address, reach_sc_length(address));
     return reach_sc_create(target, target == NULL                  ? NULL
                                    : reach_sc_is_unspecified(address) ? reach_cf_print("default path")
                                                                    : reach_sc_address_text("address", address));
@@ -521,11 +531,13 @@ static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPai
                                                                                   const struct sockaddr *local,
                                                                                   const struct sockaddr *remote)
 {
-    reach_target *target =
-        reach_create_with_address_pair(local, reach_sc_length(local), remote, reach_sc_length(remote));
+    reach_target *target;
     char *text = NULL;
 
     (void)allocator;
+    local = reach_sc_some_address(local);
+    remote = reach_sc_some_address(remote);
+    target = reach_create_with_address_pair(local, reach_sc_length(local), remote, reach_sc_length(remote));
     if (target != NULL) {
         char *local_text = reach_sc_address_text("local address", local);
         char *remote_text = reach_sc_address_text("remote address", remote);
@@ -539,7 +551,7 @@ static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPai
 
 static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithName(CFAllocatorRef allocator, const char *name)
 {
-    reach_target *target = reach_create_with_name(name);
+    reach_target *target = name == NULL ? NULL : reach_create_with_name(name);
 
     (void)allocator;
     return reach_sc_create(target, target == NULL ? NULL : reach_cf_print("name = %s", name));

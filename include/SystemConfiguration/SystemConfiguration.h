@@ -19,7 +19,8 @@
  *                             do not assign to it through a pointer to an IPv6 address, of which it would be a part.
  *   REACH_USE_COREFOUNDATION  CoreFoundation is a real one, found further down the include path and linked by you. Targets
  *                             are real CoreFoundation objects then. The same in all files of the program.
- *   REACH_NO_DISPATCH         leaves SCNetworkReachabilitySetDispatchQueue out although <dispatch/dispatch.h> is there.
+ *   REACH_NO_DISPATCH         leaves out SCNetworkReachabilitySetDispatchQueue, although <dispatch/dispatch.h> is there, and
+ *                             the main queue in the main run loop. The same in all files of the program.
  */
 #ifndef REACH_SYSTEMCONFIGURATION_H
 #define REACH_SYSTEMCONFIGURATION_H

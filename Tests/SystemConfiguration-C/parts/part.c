@@ -20,7 +20,7 @@ static int error(void)
     return SCError();
 }
 
-static void fail(void)
+static void refuse(void)
 {
     (void)SCNetworkReachabilityCreateWithName(NULL, NULL);
 }
@@ -95,6 +95,7 @@ static void release(const void *object)
     CFRelease(object);
 }
 
-extern const struct part PART;
-const struct part PART = {TEXT(PART), error,       fail,   current_loop, main_loop,  text, texts_equal,
+/* A shared library that hides what it can exports this, and the variables of the headers. */
+extern const struct part PART __attribute__((visibility("default")));
+const struct part PART = {TEXT(PART), error,       refuse, current_loop, main_loop,  text, texts_equal,
                           target,     ask,         schedule, unschedule,   run,        release};

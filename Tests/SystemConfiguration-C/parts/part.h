@@ -15,7 +15,7 @@ extern "C" {
 struct part {
     const char *name;
     int (*error)(void);
-    void (*fail)(void);
+    void (*refuse)(void);
     const void *(*current_loop)(void);
     const void *(*main_loop)(void);
     const void *(*text)(const char *text);
