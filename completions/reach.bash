@@ -5,6 +5,8 @@
 
 _reach()
 {
+    # cword and split are set by _init_completion and so have to be local here.
+    # shellcheck disable=SC2034
     local cur prev words cword split
     _init_completion -s -n : || return
 

@@ -36,7 +36,8 @@ INSTALL_LINKS = \
     libreach.so.$(SOVERSION):$(LIBDIR)/libreach.so
 
 # Ours alone: removed when empty. Deepest first.
-INSTALL_DIRS = $(CMAKEDIR) $(addprefix $(INCLUDEDIR)/,$(filter-out .,$(sort $(patsubst %/,%,$(dir $(INSTALL_HEADERS))))))
+INSTALL_DIRS = $(CMAKEDIR) \
+    $(addprefix $(INCLUDEDIR)/,$(filter-out .,$(sort $(patsubst %/,%,$(dir $(INSTALL_HEADERS))))))
 
 # Each area adds to these: INSTALL_MORE (mode:file:destination), INSTALL_NEEDS (targets to build before).
 INSTALL_NEEDS += lib configured
@@ -71,7 +72,7 @@ install: ## install the library, headers, tool and manuals (PREFIX, DESTDIR, LIB
 	    $(INSTALL) -d "$${to%/*}"; $(INSTALL) -m $$mode "$${rest%%:*}" "$$to"; echo "  $$to"; done
 	@set -e; for entry in $(INSTALL_LINKS); do to=$(DESTDIR)$${entry#*:}; \
 	    ln -sfn "$${entry%%:*}" "$$to"; echo "  $$to"; done
-	@# A library in a directory the loader caches is found only after the cache was made anew; a staged one is not ours to do.
+	@# In a directory that the loader caches, a library is found once the cache was made anew.
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/usr/sbin:/sbin" $(LDCONFIG) || true; fi
 
 .PHONY: uninstall
@@ -80,7 +81,7 @@ uninstall: configured ## remove what install put there (give it the same variabl
 	@set -e; for entry in $(INSTALL_LINKS); do rm -f "$(DESTDIR)$${entry#*:}"; done
 	@for dir in $(INSTALL_DIRS); do rmdir "$(DESTDIR)$$dir" 2>/dev/null || true; done
 
-# A copy to be tried out, as it would be in /usr. What is compiled with STAGE_ENV before it uses the staged copy alone.
+# A copy to be tried out, as it would be in /usr. A command with STAGE_ENV before it uses the staged copy alone.
 STAGE     := $(TOP)/$(BUILD)/stage
 STAGE_ENV := PKG_CONFIG_PATH=$(STAGE)/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(STAGE) LD_LIBRARY_PATH=$(STAGE)/usr/lib \
              MANPATH=$(STAGE)/usr/share/man
@@ -91,7 +92,7 @@ stage: ## install into build/stage, for trying an installed copy
 	@$(MAKE) --no-print-directory install DESTDIR=$(STAGE) PREFIX=/usr LIBDIR=/usr/lib INCLUDEDIR=/usr/include \
 	    BINDIR=/usr/bin MANDIR=/usr/share/man DATADIR=/usr/share >/dev/null
 
-# An area that has something to be tried with an installed copy adds its target to INSTALLCHECK_TARGETS, and uses STAGE_ENV.
+# An area that has something to try with an installed copy adds its target to INSTALLCHECK_TARGETS, and uses STAGE_ENV.
 .PHONY: installcheck
 installcheck: stage ## build and run programs of all kinds with an installed copy
 	@$(REQUIRE) py:pytest=python3-pytest cmake=cmake pkg-config=pkg-config gcc=gcc g++=g++ nm=binutils

@@ -19,7 +19,8 @@ man-aliases:
 INSTALL_NEEDS += man-aliases
 INSTALL_MORE += \
     $(foreach page,$(MAN_PAGES),0644:$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
-    $(foreach entry,$(MAN_ALIASES),0644:$(CONFIGURED)/man3/$(lastword $(subst :, ,$(entry))):$(MANDIR)/man3/$(lastword $(subst :, ,$(entry))))
+    $(foreach entry,$(MAN_ALIASES),$(call MAN_ALIAS,$(lastword $(subst :, ,$(entry)))))
+MAN_ALIAS = 0644:$(CONFIGURED)/man3/$(1):$(MANDIR)/man3/$(1)
 
 TEST_TARGETS += test-man
 

@@ -24,7 +24,9 @@ $(BUILD)/reach: $(TOOL_OBJECTS) $(BUILD)/libreach.so.1 $(BUILD)/libreach.so
 	$(CC) $(CFLAGS) $(LDFLAGS) $(TOOL_OBJECTS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN' -lreach -o $@
 
 # The loader looks into these by itself; an installed tool carries a path to its library only when it lies elsewhere.
-LOADER_DIRS := /lib /usr/lib /usr/local/lib /lib64 /usr/lib64 $(shell $(CC) -print-multiarch 2>/dev/null | sed 's|..*|/lib/& /usr/lib/& /usr/local/lib/&|')
+MULTIARCH   := $(shell $(CC) -print-multiarch 2>/dev/null)
+LOADER_DIRS := /lib /usr/lib /usr/local/lib /lib64 /usr/lib64 \
+               $(if $(MULTIARCH),$(addsuffix /$(MULTIARCH),/lib /usr/lib /usr/local/lib))
 
 .PHONY: tool-for-install
 tool-for-install: tool

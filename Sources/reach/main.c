@@ -156,37 +156,14 @@ static int report_all(const struct session *session)
     return state(session);
 }
 
-/* A name that was not looked up yet. */
-static bool is_name(const struct subject *subject)
-{
-    return subject->answer.state == STATUS_UNKNOWN && subject->answer.error == 0;
-}
-
-static bool any_is_name(const struct session *session)
+static bool any_is_open(const struct session *session)
 {
     for (int i = 0; i < session->count; i++)
-        if (is_name(&session->subjects[i]))
+        if (subject_is_open(&session->subjects[i]))
             return true;
     return false;
 }
 
-static bool any_awaits_lookup(const struct session *session)
-{
-    for (int i = 0; i < session->count; i++)
-        if (session->subjects[i].awaits_lookup)
-            return true;
-    return false;
-}
-
-/* Asking takes the place of the report that is owed for a name, which would then be waited for in vain. */
-static void ask_but_awaited(struct session *session)
-{
-    for (int i = 0; i < session->count; i++)
-        if (!session->subjects[i].awaits_lookup)
-            subject_ask(&session->subjects[i]);
-}
-
-/* Once nothing is waited for any more. */
 static void ask_all(struct session *session)
 {
     for (int i = 0; i < session->count; i++)
@@ -199,18 +176,18 @@ static int answer_once(struct session *session)
     const int64_t timeout = session->options.timeout_ms;
 
     ask_all(session);
-    if (any_is_name(session)) {
+    if (any_is_open(session)) {
         set_deadline(session, timeout == FOREVER ? NAME_TIMEOUT_MS : timeout);
         make_queue(session);
         for (int i = 0; i < session->count; i++)
-            if (is_name(&session->subjects[i]))
+            if (subject_is_open(&session->subjects[i]))
                 subject_schedule(&session->subjects[i], session->queue);
-        while (any_awaits_lookup(session) && wait_for_news(session) == CAME_UP)
-            continue;
-        /* All at one moment, so that the answers go together; but the reason why one could not be asked is kept. */
-        for (int i = 0; i < session->count; i++)
-            if (session->subjects[i].answer.error == 0)
-                subject_ask(&session->subjects[i]);
+        /* A look-up need not change the flags, so that no callback tells of it: whatever comes up may be it. All are
+           asked, so that the answers are those of one moment; but the reason why one could not be asked is kept. */
+        while (any_is_open(session) && wait_for_news(session) == CAME_UP)
+            for (int i = 0; i < session->count; i++)
+                if (session->subjects[i].answer.error == 0)
+                    subject_ask(&session->subjects[i]);
     }
     return report_all(session);
 }
@@ -234,17 +211,16 @@ static int wait_until_wanted(struct session *session)
     for (int i = 0; i < session->count; i++)
         if (session->subjects[i].answer.error != 0)
             return report_all(session);   /* nothing will tell when it changes */
-    while (state(session) != options->wanted) {
-        enum outcome outcome = wait_for_news(session);
-        if (outcome == CAME_UP) {
-            ask_but_awaited(session);
-        } else {
-            ask_all(session);
-            break;
-        }
-    }
+    while (state(session) != options->wanted && wait_for_news(session) == CAME_UP)
+        ask_all(session);
     return report_all(session);
 }
+
+/* What a watch has last told of a subject. */
+struct told {
+    bool any;
+    struct answer answer;
+};
 
 static bool is_news(const struct answer *before, const struct answer *now)
 {
@@ -252,42 +228,45 @@ static bool is_news(const struct answer *before, const struct answer *now)
            before->path.interface_index != now->path.interface_index || before->path.reason != now->path.reason;
 }
 
+/* Tells of a subject what was not told yet. Of a name, nothing is told while it is being looked up. */
+static enum report_result tell(const struct subject *subject, struct told *told, const struct options *options)
+{
+    const struct answer before = told->answer;
+    const bool first = !told->any;
+
+    if (subject_is_open(subject) || (!first && !is_news(&before, &subject->answer)))
+        return REPORT_WRITTEN;
+    *told = (struct told){.any = true, .answer = subject->answer};
+    return report(subject, first ? NULL : &before, options);
+}
+
 static int watch(struct session *session)
 {
-    bool *reported = calloc((size_t)session->count, sizeof *reported);
+    struct told *told = calloc((size_t)session->count, sizeof *told);
     enum report_result result = REPORT_WRITTEN;
 
-    if (reported == NULL)
+    if (told == NULL)
         fail("cannot begin");
     take_signals(session);
     set_deadline(session, session->options.timeout_ms);
     schedule_all(session);
-    for (int i = 0; i < session->count && result == REPORT_WRITTEN; i++) {
+    for (int i = 0; i < session->count; i++) {
         if (session->subjects[i].answer.error != 0) {
             /* A watch that cannot hear would look like a network that never changes. */
             errno = session->subjects[i].answer.error;
             fail("cannot watch");
         }
-        if (!session->subjects[i].awaits_lookup) {
-            result = report(&session->subjects[i], NULL, &session->options);
-            reported[i] = true;
-        }
     }
-    while (result == REPORT_WRITTEN && wait_for_news(session) == CAME_UP) {
+    do {
         for (int i = 0; i < session->count && result == REPORT_WRITTEN; i++) {
             struct subject *subject = &session->subjects[i];
-            const struct answer before = subject->answer;
 
-            /* An answer that is not known yet can become known without being a change of the flags. */
-            if (!subject->heard && (subject->awaits_lookup || before.state != STATUS_UNKNOWN))
-                continue;
-            subject_ask(subject);
-            if (!reported[i] || is_news(&before, &subject->answer))
-                result = report(subject, reported[i] ? &before : NULL, &session->options);
-            reported[i] = true;
+            if (subject->heard || subject->answer.state == STATUS_UNKNOWN)
+                subject_ask(subject);
+            result = tell(subject, &told[i], &session->options);
         }
-    }
-    free(reported);
+    } while (result == REPORT_WRITTEN && wait_for_news(session) == CAME_UP);
+    free(told);
     return result == REPORT_WRITTEN ? state(session) : give_up(session, result);
 }
 

@@ -106,11 +106,15 @@ void subject_ask(struct subject *subject)
         answer->state = STATUS_UNKNOWN;
         memset(&answer->path, 0, sizeof answer->path);
     } else if (answer->path.reason == REACH_REASON_NOT_RESOLVED && looks_up(subject)) {
-        /* The flags are only those of the internet; what was asked for is the host. */
         answer->state = STATUS_UNKNOWN;
     } else {
         answer->state = reach_flags_is_online(answer->path.flags) ? STATUS_ONLINE : STATUS_OFFLINE;
     }
+}
+
+bool subject_is_open(const struct subject *subject)
+{
+    return subject->answer.state == STATUS_UNKNOWN && subject->answer.error == 0;
 }
 
 static void changed(reach_target *target, reach_flags flags, void *info)
@@ -120,22 +124,16 @@ static void changed(reach_target *target, reach_flags flags, void *info)
     (void)target;
     (void)flags;
     subject->heard = true;
-    subject->awaits_lookup = false;
 }
 
 bool subject_schedule(struct subject *subject, reach_queue *queue)
 {
-    subject_ask(subject);
-    if (subject->answer.error != 0)
-        return false;
     if (!reach_set_callback(subject->watched, changed, subject, NULL) || !reach_set_queue(subject->watched, queue)) {
         subject->answer = (struct answer){.state = STATUS_UNKNOWN, .error = errno};
         return false;
     }
-    if (subject->answer.state == STATUS_UNKNOWN)
-        subject->awaits_lookup = true;
-    else
-        subject_ask(subject);   /* again, for what changed between the first answer and the scheduling */
+    /* Asked after scheduling, so that no change can fall between the two. */
+    subject_ask(subject);
     return subject->answer.error == 0;
 }
 

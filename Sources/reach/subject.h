@@ -21,8 +21,7 @@ struct subject {
     const char *local;      /**< the local address of a pair, else NULL */
     reach_target *asked;    /**< gives the answers */
     reach_target *watched;  /**< is scheduled, and tells when to ask: the same, but for a name not to be looked up */
-    bool heard;             /**< a change was reported, or what is owed for a name */
-    bool awaits_lookup;     /**< a look-up was begun, whose report is to come: asking would take its place */
+    bool heard;             /**< a change was reported since it was asked last */
     struct answer answer;
 };
 
@@ -35,7 +34,10 @@ void subject_make_pair(struct subject *subject, const char *local, const char *r
 /** Asks the kernel, and keeps the answer. */
 void subject_ask(struct subject *subject);
 
-/** Schedules the subject on queue and asks; the look-up of a name is awaited instead. False with the answer's error. */
+/** Whether the answer waits for a look-up: the flags are only those of the internet, what was asked for is the host. */
+bool subject_is_open(const struct subject *subject);
+
+/** Schedules the subject on queue, and asks. False with the answer's error. */
 bool subject_schedule(struct subject *subject, reach_queue *queue);
 
 /** The state of all together: offline when one is offline, else unknown when one is unknown, else online. */

@@ -26,8 +26,8 @@ def test_programs_compile(block, tmp_path):
     source = tmp_path / "program.c"
     source.write_text(block)
     for compiler in ("gcc", "clang"):
-        done = subprocess.run([compiler, "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                               f"-I{TOP / 'include'}", str(source), f"-L{BUILD}", "-lreach", "-o",
+        done = subprocess.run([compiler, "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wpedantic",
+                               "-Werror", f"-I{TOP / 'include'}", str(source), f"-L{BUILD}", "-lreach", "-o",
                                str(tmp_path / "program")], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The manual pages: well-formed, complete, and in step with the library, the header and the tool."""
 
+import json
 import os
 import pathlib
 import re
@@ -98,16 +99,15 @@ def test_prototypes_are_the_headers(tmp_path):
     # And it is the header's parameter names that the manual explains.
     header = re.sub(r"\s+", " ", (TOP / "include" / "reach.h").read_text())
     for name, text in declared:
-        assert re.sub(r"\s+", " ", text) in header, text
+        assert re.sub(r"\s+", " ", text.replace("* ", "*")) in header, text
 
 
-def test_structures_are_the_headers(tmp_path):
+def test_structures_are_the_headers():
     """The layout of a structure that a page shows is the header's, field by field."""
-    shown = re.search(r"typedef struct reach_path \{(.*?)\} reach_path;", (TOP / "man/reach_get_path.3").read_text(), re.S)
-    declared = re.search(r"typedef struct reach_path \{(.*?)\} reach_path;", (TOP / "include/reach.h").read_text(), re.S)
-    def fields(text):
-        return [re.sub(r"\s+", " ", field) for field in re.findall(r"^\s*([\w ]+(?:\[\d+\])?);", text, re.M)]
-    assert fields(shown.group(1)) == fields(declared.group(1)) != []
+    def fields(path):
+        body = re.search(r"typedef struct reach_path \{(.*?)\} reach_path;", path.read_text(), re.S).group(1)
+        return [re.sub(r"\s+", " ", field) for field in re.findall(r"^\s*([\w ]+(?:\[\d+\])?);", body, re.M)]
+    assert fields(TOP / "man/reach_get_path.3") == fields(TOP / "include/reach.h") != []
 
 
 def test_callback_types_are_the_headers(tmp_path):
@@ -177,10 +177,10 @@ def test_the_tools_options_are_described():
 
 def test_the_tools_json_is_described():
     """The keys of the objects stand in the manual in their order, and no others."""
-    import json
     lines = section(TOP / "man/reach.1", "DESCRIPTION")
     start = lines.index(".Ss JSON")
-    described = [key for line in lines[start:] if line.startswith(".It Li") for key in re.findall(r"[a-z_0-9]+", line[6:])]
+    items = [line for line in lines[start:] if line.startswith(".It Li")]
+    described = [key for line in items for key in re.findall(r"[a-z_0-9]+", line[6:])]
     printed = list(json.loads(run(BUILD / "reach", "--json", "127.0.0.1")))
     assert described == printed
 

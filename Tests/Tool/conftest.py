@@ -8,6 +8,7 @@ import os
 import pathlib
 import selectors
 import shutil
+import signal
 import subprocess
 import time
 
@@ -43,7 +44,7 @@ class Watch:
 
     def __init__(self, command, environment):
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=environment, bufsize=0)
+                                        stderr=subprocess.PIPE, env=environment, bufsize=0, start_new_session=True)
         self.pending = b""
 
     def line(self):
@@ -62,9 +63,9 @@ class Watch:
     def object(self):
         return json.loads(self.line())
 
-    def end(self, signal):
+    def end(self, number):
         """Sends a signal; gives the exit status and everything that was still said, which is to be nothing."""
-        self.process.send_signal(signal)
+        self.process.send_signal(number)
         return self.finish()
 
     def finish(self):
@@ -72,9 +73,10 @@ class Watch:
         return self.process.returncode, (self.pending + out).decode() + error.decode()
 
     def close(self):
+        """Ends whatever still runs, with the other programs of a pipeline."""
         if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate(timeout=DEADLINE)
 
 
 class Network:
@@ -176,4 +178,4 @@ def jq(program, text):
     assert shutil.which("jq")
     done = subprocess.run(["jq", "-cer", program], input=text.encode(), capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode().splitlines()
+    return done.stdout.decode().removesuffix("\n").split("\n")

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import TOOL, explain, jq
+from conftest import DEADLINE, TOOL, explain, jq
 
 KEYS = ["time", "event", "target", "local", "state", "previous", "online", "reason", "reason_text", "errno", "flags",
         "flags_text", "interface", "interface_index", "interface_kind", "gateway", "source", "destination", "ipv4",
@@ -21,14 +21,20 @@ def default(network):
     network.ip("route add default via 192.0.2.1")
 
 
+def settle(network):
+    """The kernel passes on the state of a carrier a little later, by itself, so there is something to wait for."""
+    assert network.reach("--offline", "--quiet", f"--timeout={DEADLINE:.0f}").returncode == 1
+
+
 def no_carrier(network):
     default(network)
     network.ip("link set eth0-far down")
+    settle(network)
 
 
 def disabled(network):
     default(network)
-    # The kernel takes the routes away with the link; an IPv6 one can be had for a link that never was up.
+    # The kernel takes the routes away with the link.
     network.ip("link set eth0 down")
 
 
@@ -36,6 +42,7 @@ def lower_layer(network):
     network.wire(address=None)
     network.ip("link add link eth0 name upper type macvlan mode bridge", "address add 192.0.2.2/24 dev upper",
                "link set upper up", "route add default via 192.0.2.1", "link set eth0-far down")
+    settle(network)
 
 
 def unreachable(network):
@@ -64,8 +71,11 @@ def no_source(network):
 
 
 def dormant(network):
-    default(network)
-    network.ip("link set eth0 mode dormant", "link set eth0-far down", "link set eth0-far up")
+    # Before it comes up: the mode counts when the state of the link is worked out next.
+    network.wire(up=False)
+    network.ip("link set eth0 mode dormant", "link set eth0-far up", "link set eth0 up",
+               "route add default via 192.0.2.1")
+    settle(network)
 
 
 def tunnel(network):
@@ -120,7 +130,8 @@ SITUATIONS = [
 
 
 @pytest.mark.parametrize("situation, arguments, status, sentence", SITUATIONS,
-                         ids=[f"{a.__name__ if a else 'nothing'}-{'-'.join(b) or 'internet'}" for a, b, *_ in SITUATIONS])
+                         ids=[f"{made.__name__ if made else 'nothing'}-{'-'.join(asked) or 'internet'}"
+                              for made, asked, *_ in SITUATIONS])
 def test_sentence(network, situation, arguments, status, sentence):
     if situation:
         situation(network)
@@ -254,7 +265,8 @@ def explain_limited(network, limited):
 def test_json(online):
     text = online.reach("--json", "far.test", "2001:db8::7", "192.0.2.2").stdout
     assert len(text.splitlines()) == 3
-    assert jq("[.target, .state, .reason, .interface, .interface_kind, .gateway, .source, .destination] | @csv", text) == [
+    fields = "[.target, .state, .reason, .interface, .interface_kind, .gateway, .source, .destination] | @csv"
+    assert jq(fields, text) == [
         '"far.test","online","reachable","eth0","ethernet","192.0.2.1","192.0.2.2","198.51.100.1"',
         '"2001:db8::7","offline","no_route",,,,,"2001:db8::7"',
         '"192.0.2.2","online","reachable","lo","loopback",,"192.0.2.2","192.0.2.2"']
@@ -272,8 +284,9 @@ def test_json(online):
 
 
 @pytest.mark.parametrize("name", [
-    'quote".test', "back\\slash.test", "tab\there", "line\nend", "escape\x1b[31m", "delete\x7f", "\u00fcml\u00e4ut.test",
-    "separator\u2028.test", "\U0001f310.test", b"not\xffutf-8", b"over\xc0\xaflong", b"surrogate\xed\xa0\x80",
+    'quote".test', "back\\slash.test", "tab\there", "line\nend", "escape\x1b[31m", "delete\x7f",
+    "\u00fcml\u00e4ut.test", "separator\u2028.test", "\U0001f310.test",
+    b"not\xffutf-8", b"over\xc0\xaflong", b"surrogate\xed\xa0\x80",
     b"cut\xf0\x9f\x8c", b"beyond\xf4\x90\x80\x80", b"\x80begins"])
 def test_odd_names(network, name):
     """Names can hold any byte. Nothing reaches the terminal that it would obey, and JSON stays JSON."""

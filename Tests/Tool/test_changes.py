@@ -51,7 +51,7 @@ def test_watch_tells_of_each_of_several(online):
     assert {told(watch) for _ in range(3)} == {
         "198.51.100.1: online (there is a path; eth0)", "2001:db8::7: offline (no route)",
         "far.test: online (there is a path; eth0)"}
-    online.ip("route add 2001:db8::/32 dev eth0", "address add 2001:db8::2/64 dev eth0 nodad")
+    online.ip("address add 2001:db8::2/64 dev eth0 nodad")
     assert told(watch).startswith("2001:db8::7: offline -> online (")
     online.ip("route del default")
     assert {told(watch) for _ in range(2)} == {
@@ -108,7 +108,7 @@ def test_watch_as_json(online):
 def test_watch_explained(online):
     watch = online.watch("--watch", "--explain")
     assert told(watch) == "online (there is a path; eth0)"
-    assert watch.line() == "    The internet can be reached through eth0 (Ethernet), by the gateway 192.0.2.1, from 192.0.2.2."
+    assert watch.line().startswith("    The internet can be reached through eth0 (Ethernet), by the gateway 192.0.2.1")
     while not watch.line().startswith("    flags"):
         pass
     online.ip("route del default")

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import TOP
+from conftest import DEADLINE, TOP
 
 
 @pytest.mark.parametrize("arguments, complaint", [
@@ -88,14 +88,14 @@ def test_every_option_of_help_is_one(network):
 
 
 def completion_lines(shell, program, *arguments):
-    done = subprocess.run([shell, *arguments, program], capture_output=True, text=True, cwd=TOP)
+    done = subprocess.run([shell, *arguments, program], capture_output=True, text=True, cwd=TOP, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 BASH_COMPLETION = """
 . /usr/share/bash-completion/bash_completion && . completions/reach.bash || exit
-COMP_WORDS=(reach WORD) COMP_CWORD=1 COMP_LINE='reach WORD' COMP_POINT=${#COMP_LINE}
+COMP_WORDS=(reach @WORD@) COMP_CWORD=1 COMP_LINE='reach @WORD@' COMP_POINT=${#COMP_LINE}
 _reach 2>/dev/null
 printf '%s\\n' "${COMPREPLY[@]}"
 """
@@ -103,29 +103,31 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 def test_bash_completion(network):
     assert pathlib.Path("/usr/share/bash-completion/bash_completion").exists(), "install bash-completion"
-    offered = completion_lines("bash", BASH_COMPLETION.replace("WORD", "--"), "--norc", "-c")
+    offered = completion_lines("bash", BASH_COMPLETION.replace("@WORD@", "--"), "--norc", "-c")
     assert {word.rstrip("=") for word in offered} == {o for o in options_of_help(network) if o.startswith("--")}
-    assert completion_lines("bash", BASH_COMPLETION.replace("WORD", "--expl"), "--norc", "-c") == ["--explain"]
+    assert completion_lines("bash", BASH_COMPLETION.replace("@WORD@", "--expl"), "--norc", "-c") == ["--explain"]
 
 
 def test_fish_completion(network, tmp_path):
-    fish = f"source completions/reach.fish; complete -C 'reach -'"
-    environment_free = completion_lines("env", fish, f"HOME={tmp_path}", "fish", "--no-config", "-c")
-    offered = {line.split("\t")[0].rstrip("=") for line in environment_free}
+    lines = completion_lines("env", "source completions/reach.fish; complete -C 'reach -'", f"HOME={tmp_path}", "fish",
+                             "--no-config", "-c")
+    offered = {line.split("\t")[0].rstrip("=") for line in lines}
     assert options_of_help(network) <= offered
 
 
+# A list is only made in a terminal, which zpty plays. A read with a pattern waits until that was seen.
 ZSH_COMPLETION = """
 zmodload zsh/zpty || exit
-zpty -b shell zsh -f
-zpty -w shell "PS1='' PS2='' TERM=dumb; stty -echo; fpath=($PWD/completions \\$fpath); autoload -U compinit; compinit -u -D"
-zpty -w shell "zstyle ':completion:*' list-separator :: ; LISTMAX=10000; LINES=1000; COLUMNS=200; bindkey '^X' list-choices"
+zpty -b shell zsh -f -i
+zpty -w shell "PS1='' PS2='' TERM=dumb; stty -echo; fpath=($PWD/completions \\$fpath)"
+zpty -w shell "autoload -U compinit; compinit -u -D; zstyle ':completion:*' list-separator ::"
+zpty -w shell "LISTMAX=10000; LINES=1000; COLUMNS=200; bindkey '^X' list-choices"
 zpty -w shell "print be''gin"
-while zpty -r shell line; do [[ $line == *begin* ]] && break; done
+zpty -r shell line '*begin*'
 zpty -n -w shell $'reach -\\C-x'
-zpty -n -w shell $'\\C-u'
-zpty -w shell "print e''nd"
-while zpty -r shell line; do print -r -- "$line"; [[ $line == *end* ]] && break; done
+zpty -r shell line '*tell of each change*'
+print -r -- "$line"
+zpty -d shell
 """
 
 
