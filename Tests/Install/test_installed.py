@@ -37,7 +37,8 @@ int main(void)
 
 
 def environment(**more):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_CONFIG", "MAKE", "MFLAGS"))}
+    inherited = {name: value for name, value in os.environ.items()
+                 if not name.startswith(("PKG_CONFIG", "MAKE", "MFLAGS"))}
     return {**inherited, "PKG_CONFIG_PATH": str(USR / "lib/pkgconfig"), "PKG_CONFIG_SYSROOT_DIR": str(STAGE),
             "LD_LIBRARY_PATH": str(USR / "lib"), **more}
 
@@ -173,7 +174,8 @@ int main(void)
     return 0;
 }
 """)
-    run("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, *flags("--cflags", "--libs"), "-o", tmp_path / "program")
+    words = flags("--cflags", "--libs")
+    run("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, *words, "-o", tmp_path / "program")
     assert run(tmp_path / "program") == "1 1\n"
 
 
@@ -238,7 +240,8 @@ def test_own_prefix(program, tmp_path):
 
 
 def test_every_directory_can_be_chosen(tmp_path):
-    places = {"LIBDIR": "/a/lib", "INCLUDEDIR": "/b/include", "BINDIR": "/c/bin", "MANDIR": "/d/man", "DATADIR": "/e/share"}
+    places = {"LIBDIR": "/a/lib", "INCLUDEDIR": "/b/include", "BINDIR": "/c/bin", "MANDIR": "/d/man",
+              "DATADIR": "/e/share"}
     words = [f"{name}={place}" for name, place in places.items()]
     run("make", "-s", "install", f"DESTDIR={tmp_path}", "PREFIX=/p", *words, cwd=TOP)
     tops = {path.relative_to(tmp_path).parts[0] for path in files(tmp_path)}
