@@ -112,8 +112,11 @@ static void with_targets(unsigned count, struct samples *flip, struct samples *b
     for (unsigned round = 0; round < rounds; round++)
         for (int online = 0; online < 2; online++) {
             network_default(online != 0);
+            /* Whoever comes second finds warm caches: each does as often. */
+            double alone = round % 2 == 0 ? ask_by_hand(count) : 0;
             double by_library = drive(queue, count);
-            double alone = ask_by_hand(count);
+            if (round % 2 != 0)
+                alone = ask_by_hand(count);
             /* The first of all rounds pays for memory that is only got once. */
             if (round > 0) {
                 samples_add(flip, by_library);
@@ -152,6 +155,7 @@ void row_many_targets(void)
     }
     for (size_t i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "libreach, %u target%s", counts[i], counts[i] == 1 ? "" : "s");
-        bench_report("targets", name, "one unrelated message", "ns", &messages[i], "1 target", &messages[0]);
+        /* With few targets the kernel drops such a message; beyond that, more targets are not to make it dearer. */
+        bench_report("targets", name, "one unrelated message", "ns", &messages[i], "100 targets", &messages[1]);
     }
 }
