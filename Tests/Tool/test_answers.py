@@ -3,9 +3,11 @@
 """The answers of the tool, its exit statuses, its sentences and its JSON, on networks of all kinds."""
 
 import json
+import os
 import re
 import socket
 import subprocess
+import warnings
 
 import pytest
 
@@ -155,8 +157,10 @@ def test_explained_details(online):
 
 
 def test_tunnel_kind(network):
-    if subprocess.run(network.command("test", "-c", "/dev/net/tun")).returncode != 0:
-        pytest.fail("this machine has no /dev/net/tun, which this test needs")
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        # A warning is told even where what is skipped is not.
+        warnings.warn("/dev/net/tun cannot be opened by this user: the kind of a tunnel was not tried")
+        pytest.skip("/dev/net/tun cannot be opened by this user")
     # A tun device has a carrier only while a program holds it open, so that without one this is what there is to say.
     tunnel(network)
     explained = explain(network)
