@@ -9,6 +9,7 @@ let package = Package(
     products: [
         .library(name: "ReachabilitySwift", targets: ["ReachabilitySwift"]),
         .library(name: "FXReachability", targets: ["FXReachability"]),
+        .library(name: "SystemConfiguration", targets: ["SystemConfiguration"]),
     ],
     targets: [
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
@@ -17,6 +18,7 @@ let package = Package(
         .target(name: "CReachabilityABI", dependencies: ["CLinux", "CReach", "ReachabilitySwift"],
                 exclude: ["libreach.map", "symbols.txt"]),
         .target(name: "FXReachability", dependencies: ["ReachabilitySwift"]),
+        .target(name: "SystemConfiguration", dependencies: ["ReachabilitySwift"]),
     ],
     swiftLanguageModes: [.v6]
 )
