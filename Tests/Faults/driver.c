@@ -172,6 +172,7 @@ struct recorder {
     pthread_cond_t changed;
     unsigned events, releases;
     reach_flags last;
+    bool is_known; /* by an event, or by the state in which the target was scheduled */
     bool online;
 };
 
@@ -190,6 +191,7 @@ static void heard(struct recorder *recorder, reach_flags flags, bool online)
     pthread_mutex_lock(&recorder->mutex);
     recorder->events++;
     recorder->last = flags;
+    recorder->is_known = true;
     recorder->online = online;
     pthread_cond_broadcast(&recorder->changed);
     pthread_mutex_unlock(&recorder->mutex);
@@ -235,7 +237,7 @@ static bool events_reached(struct recorder *recorder, unsigned value)
 
 static bool online_is(struct recorder *recorder, unsigned value)
 {
-    return recorder->events != 0 && recorder->online == (value != 0);
+    return recorder->is_known && recorder->online == (value != 0);
 }
 
 static bool releases_reached(struct recorder *recorder, unsigned value)
@@ -366,6 +368,14 @@ static void ask_online(const char *step)
 static void flip(void)
 {
     set_route(!route_is_there);
+}
+
+/* More changes at once than a queue looks at in a second, and another state at their end. */
+static void storm(void)
+{
+    for (int i = 0; i < 151; i++) {
+        flip();
+    }
 }
 
 /* ----------------------------------------------------------------------------------------- scenarios: asking --- */
@@ -500,6 +510,10 @@ static void scenario_queue(bool thread, bool fresh, const char *name)
         note("a change", told ? "told at once" : "not told during the fault");
         if (name == NULL) {
             ask("asking on a schedule", target);
+        }
+        storm();
+        if (!wait_for(&recorder, thread ? NULL : queue, online_is, route_is_there, 50)) {
+            storm();
         }
     }
     disarm();
@@ -706,6 +720,7 @@ static void monitored(bool fresh)
         flip();
         bool told = wait_for(&recorder, NULL, online_is, route_is_there, 200);
         note("a status", told ? "told at once" : "not told during the fault");
+        storm();
     }
     disarm();
     if (monitor == NULL) {
@@ -754,6 +769,16 @@ static unsigned pick(unsigned below)
 #define TARGETS 6
 #define QUEUES 3
 
+/* Silence after this means that it is as it was now; but a name always says something first. */
+static bool schedule_from_here(reach_target *target, reach_queue *queue, struct recorder *recorder, bool is_name)
+{
+    pthread_mutex_lock(&recorder->mutex);
+    recorder->is_known = !is_name;
+    recorder->online = route_is_there;
+    pthread_mutex_unlock(&recorder->mutex);
+    return schedule(target, queue);
+}
+
 static void random_run(uint64_t seed, unsigned steps, unsigned per_mille)
 {
     static struct recorder recorders[TARGETS];
@@ -775,8 +800,12 @@ static void random_run(uint64_t seed, unsigned steps, unsigned per_mille)
     armed = true;
     faults_arm_random(seed, per_mille);
     for (unsigned step = 0; step < steps; step++) {
-        unsigned t = pick(TARGETS), q = pick(QUEUES);
-        switch (pick(10)) {
+        unsigned t = pick(TARGETS), q = pick(QUEUES), what = pick(10);
+        if (getenv("FAULTS_TRACE") != NULL) {
+            fprintf(stderr, "step %u: operation %u, target %u on queue %d, queue %u, the route is %s\n", step, what, t,
+                    queue_of[t], q, route_is_there ? "there" : "gone");
+        }
+        switch (what) {
         case 0:
         case 1:
             flip();
@@ -789,7 +818,7 @@ static void random_run(uint64_t seed, unsigned steps, unsigned per_mille)
         case 3:
         case 4:
             if (queues[q] != NULL && queue_of[t] < 0) {
-                queue_of[t] = schedule(targets[t], queues[q]) ? (int)q : -1;
+                queue_of[t] = schedule_from_here(targets[t], queues[q], &recorders[t], t == 1) ? (int)q : -1;
             }
             break;
         case 5:
@@ -833,16 +862,22 @@ static void random_run(uint64_t seed, unsigned steps, unsigned per_mille)
         if (queues[i % QUEUES] == NULL) {
             queues[i % QUEUES] = make_queue(i % QUEUES != 0);
         }
-        if (queue_of[i] < 0 && schedule(targets[i], queues[i % QUEUES])) {
+        if (queue_of[i] < 0 && schedule_from_here(targets[i], queues[i % QUEUES], &recorders[i], i == 1)) {
             queue_of[i] = i % QUEUES;
         }
         if (i != 1) {
             ask("asking after the faults", targets[i]);
         }
     }
-    for (int round = 0; round < 3; round++) {
-        flip();
+    for (int round = 0; round < 4; round++) {
+        if (round > 0) {
+            flip();
+        }
         for (int i = 0; i < TARGETS; i++) {
+            /* Failed look-ups pause for up to a minute, unless the network changes. */
+            if (i == 1 && round == 0) {
+                continue;
+            }
             if (!wait_for(&recorders[i], queue_of[i] == 0 ? queues[0] : NULL, online_is, route_is_there, DEADLINE_MS)) {
                 wrong("after the faults target %d on queue %d was not told of a change to %s (%u events, last 0x%x)", i,
                       queue_of[i], route_is_there ? "online" : "offline", recorders[i].events, recorders[i].last);

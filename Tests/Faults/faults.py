@@ -7,7 +7,8 @@ usage: faults.py SHIM DRIVER LIBRARY [--all] [--random N] [--seed S] [--table FI
 
 Each scenario of the driver is run once without faults, to learn how often it calls each libc function; then once for
 each fault of a function it calls: at the first calls and at the last one (at every call with --all), and for as long as
-the scenario's fault phase goes on. To see one case again, use the command that is printed with a failure.
+the scenario's fault phase goes on. To see one case again, use the command that is printed with a failure; with
+FAULTS_TRACE=1 in the environment, a random run tells of each fault; with FAULTS_ONLY="write send" it has no others.
 
 Every function that the library imports must either be one that the shim can make fail, or stand in CANNOT_FAIL below.
 """

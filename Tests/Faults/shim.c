@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -203,6 +204,10 @@ static const struct fault *fault_of(enum function function, const void *caller)
         atomic_fetch_add(&fired, 1);
         return fault;
     }
+    const char *only = getenv("FAULTS_ONLY");
+    if (only != NULL && strstr(only, function_names[function]) == NULL) {
+        return NULL;
+    }
     if (now == RANDOM && next_random() % 1000 < atomic_load(&per_mille)) {
         const struct fault *of_function[16];
         unsigned count = 0;
@@ -212,8 +217,12 @@ static const struct fault *fault_of(enum function function, const void *caller)
             }
         }
         if (count != 0) {
+            const struct fault *fault = of_function[next_random() % count];
             atomic_fetch_add(&fired, 1);
-            return of_function[next_random() % count];
+            if (getenv("FAULTS_TRACE") != NULL) {
+                dprintf(STDERR_FILENO, "call %u of %s: %s\n", number, function_names[function], fault->outcome);
+            }
+            return fault;
         }
     }
     return NULL;
