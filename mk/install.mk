@@ -107,6 +107,7 @@ dist: ## make the release's tar.gz of what is committed
 	@mkdir -p $(BUILD)
 	git archive --format=tar.gz --prefix=libreach-$(VERSION)/ -o $(DIST).tar.gz HEAD
 	@sha256sum $(DIST).tar.gz
+	@test -z "$$(git status --porcelain)" || echo "What is not committed is not in it." >&2
 
 # From nothing but the release, as somebody would who has just downloaded it.
 .PHONY: distcheck
