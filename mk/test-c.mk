@@ -23,7 +23,7 @@ test-c-needs:
 	printf '#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <cmocka.h>\n' \
 	    | $(CC) -E - >/dev/null 2>&1 || missing="$$missing libcmocka-dev"; \
 	printf '#include <seccomp.h>\n' | $(CC) -E - >/dev/null 2>&1 || missing="$$missing libseccomp-dev"; \
-	for program in ip:iproute2 valgrind:valgrind pkg-config:pkg-config gcc:gcc g++:g++; do \
+	for program in dnsmasq:dnsmasq-base ip:iproute2 valgrind:valgrind pkg-config:pkg-config gcc:gcc g++:g++; do \
 	    PATH="$$PATH:/usr/sbin:/sbin" command -v $${program%%:*} >/dev/null || missing="$$missing $${program##*:}"; \
 	done; \
 	test -z "$$missing" || { \
@@ -38,7 +38,7 @@ $(SUPPORT_LIB): $(SUPPORT_OBJECTS)
 	$(AR) rcs $@ $^
 
 # A test program is one source file; a folder's programs are those listed here.
-NAMESPACE_TESTS := situations sequence callbacks lifetimes
+NAMESPACE_TESTS := situations sequence callbacks lifetimes names
 ABI_TESTS       := arguments refusals concurrency guest queues
 
 NAMESPACE_PROGRAMS := $(addprefix $(BUILD)/tests/,$(NAMESPACE_TESTS))

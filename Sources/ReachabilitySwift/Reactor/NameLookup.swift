@@ -73,6 +73,8 @@ extension Reactor {
         if let request = lookup.request { _ = HostResolver.current.cancel(request) }
         lookup.request = nil
         timers.remove(lookup)
+        // An answer that nobody took in any more would keep the look-up, and that its reactor.
+        ended.removeAll { $0.0 === lookup }
         let place = lookupPlace(lookup.host)
         if place < lookups.count, lookups[place] === lookup { lookups.remove(at: place) }
     }

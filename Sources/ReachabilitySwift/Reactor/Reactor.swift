@@ -185,6 +185,18 @@ package final class Reactor: @unchecked Sendable {
         wakeUpIfNeeded()
     }
 
+    /// Has a subscription judged again.
+    package func rejudge(_ subscription: Subscription) {
+        lock.withLock { rejudgeUnderLock(subscription) }
+    }
+
+    func rejudgeUnderLock(_ subscription: Subscription) {
+        guard subscription.lookup != nil else { return }
+        isIndexStale = true
+        markDirty(subscription)
+        arm()
+    }
+
     /// Puts something in line that is to be run on the queue.
     package func post(_ post: Post) {
         lock.withLock { callouts.append(.post(post)) }

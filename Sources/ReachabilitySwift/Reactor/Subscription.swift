@@ -40,7 +40,16 @@ package class Subscription: AnySchedule, @unchecked Sendable {
         queue?.reactor.renotify(self)
     }
 
-    final var resolution: Resolution { lookup?.resolution ?? .none }
+    package override func debtWasPaid() {
+        queue?.reactor.rejudge(self)
+    }
+
+    /// The callback that a name is owed says what is known without a look-up, however fast that was: so that the order of
+    /// callbacks does not depend on a race.
+    final var resolution: Resolution {
+        if sharesResolution, owesCallback.load(ordering: .acquiring) { return .none }
+        return lookup?.resolution ?? .none
+    }
 
     /// The target's own get_flags is to know the addresses that were found.
     var sharesResolution: Bool { false }
@@ -83,7 +92,7 @@ final class TargetSubscription: Subscription, @unchecked Sendable {
         preparedFlags = current.flags
         prepared = ProcessMark.current.schedules.withLock { target.callback }
         guard prepared != nil || asData else { return false }
-        owesCallback.store(false, ordering: .releasing)
+        if owesCallback.exchange(false, ordering: .acquiringAndReleasing) { queue?.reactor.rejudgeUnderLock(self) }
         return true
     }
 

@@ -52,7 +52,11 @@ public final class ReachabilityTarget: @unchecked Sendable {
     private func noteAsked() {
         guard destination.isName else { return }
         let schedule = ProcessMark.current.schedules.withLock { self.schedule }
-        schedule?.owesCallback.store(false, ordering: .releasing)
+        if let schedule, schedule.isOfThisProcess,
+            schedule.owesCallback.exchange(false, ordering: .acquiringAndReleasing)
+        {
+            schedule.debtWasPaid()
+        }
     }
 
     /// Sets, replaces or removes what is called on a change. Takes effect with the next delivery.
@@ -88,4 +92,7 @@ package class AnySchedule: Timed, @unchecked Sendable {
 
     /// Puts it in line again for what is due.
     package func renotify() {}
+
+    /// Nothing is owed any more, without a callback.
+    package func debtWasPaid() {}
 }

@@ -1,0 +1,645 @@
+/* SPDX-FileCopyrightText: The libreach authors
+ * SPDX-License-Identifier: MIT
+ *
+ * Host names: what a scheduled name answers and when it calls, with name servers that work, fail, hang and come late.
+ */
+#include "dns.h"
+#include "support.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    reachable = REACH_FLAG_REACHABLE,
+    on_link = REACH_FLAG_REACHABLE | REACH_FLAG_IS_DIRECT,
+    own = REACH_FLAG_REACHABLE | REACH_FLAG_IS_LOCAL_ADDRESS | REACH_FLAG_IS_DIRECT,
+};
+
+static void online_network(void)
+{
+    ip("link set lo up");
+    veth("wan0", "10.1.0.2/24", "2001:db8:1::2/64");
+    ip("route add default via 10.1.0.1 dev wan0\n"
+       "-6 route add default via 2001:db8:1::1 dev wan0");
+    etc_own();
+}
+
+/* A name on a manual queue. */
+struct watched {
+    reach_queue *queue;
+    reach_target *name;
+    struct recorder *events;
+};
+
+static struct watched watch(const char *host)
+{
+    struct watched watched = { reach_queue_create_manual(), target_name(host), recorder_create() };
+    require(watched.queue != NULL);
+    require(reach_set_callback(watched.name, record_event, watched.events, record_release));
+    require(reach_set_queue(watched.name, watched.queue));
+    return watched;
+}
+
+static void expect(struct watched *watched, reach_flags flags)
+{
+    require_event(watched->events, watched->queue, watched->name, flags);
+}
+
+/* The reason is the one expected as soon as the queue has taken in the answer. */
+static void drive_until_reason(struct watched *watched, int32_t reason)
+{
+    int64_t end = now_ms() + deadline_ms();
+    while (path_of(watched->name).reason != reason) {
+        require_message(now_ms() < end, "the reason is %d, not %d", path_of(watched->name).reason, reason);
+        require(reach_queue_dispatch(watched->queue, 50) >= 0 || errno == EINTR);
+    }
+}
+
+static void end(struct watched *watched)
+{
+    require(reach_set_queue(watched->name, NULL));
+    reach_release(watched->name);
+    reach_queue_release(watched->queue);
+    require_int(recorder_releases(watched->events), 1);
+    recorder_free(watched->events);
+}
+
+/* --------------------------------------------------------------------------------------------- answers of DNS --- */
+
+static void records(void *argument)
+{
+    (void)argument;
+    online_network();
+    ip("route add unreachable 198.51.100.0/24\n"
+       "-6 route add unreachable 2001:db8:dead::/48");
+    dns_start(1, "--host-record=four.test,203.0.113.7", "--host-record=six.test,2001:db8:9::7",
+              "--host-record=both.test,203.0.113.8,2001:db8:9::8", "--host-record=near.test,10.1.0.9",
+              "--host-record=self.test,10.1.0.2", "--host-record=dead.test,198.51.100.1,2001:db8:dead::1",
+              "--host-record=last.test,198.51.100.2,2001:db8:dead::2", "--host-record=last.test,203.0.113.9", NULL);
+    static const struct {
+        const char *host;
+        reach_flags flags;
+        const char *destination;
+        uint32_t v4, v6;
+    } rows[] = {
+        { "four.test", reachable, "203.0.113.7", 1, 0 }, { "six.test", reachable, "2001:db8:9::7", 0, 1 },
+        { "both.test", reachable, NULL, 1, 1 },          { "near.test", on_link, "10.1.0.9", 1, 0 },
+        { "self.test", own, "10.1.0.2", 1, 0 },          { "dead.test", 0, NULL, 0, 0 },
+        { "last.test", reachable, "203.0.113.9", 1, 0 }, { "FOUR.Test.", reachable, "203.0.113.7", 1, 0 },
+    };
+    for (size_t index = 0; index < sizeof rows / sizeof *rows; index++) {
+        reach_target *unscheduled = target_name(rows[index].host);
+        require_flags(unscheduled, reachable);
+        require_int(path_of(unscheduled).reason, REACH_REASON_NOT_RESOLVED);
+        reach_release(unscheduled);
+
+        struct watched name = watch(rows[index].host);
+        expect(&name, reachable);
+        if (rows[index].flags != reachable) {
+            expect(&name, rows[index].flags);
+        } else {
+            drive_until_reason(&name, REACH_REASON_REACHABLE);
+        }
+        require_flags(name.name, rows[index].flags);
+        reach_path path = path_of(name.name);
+        if (rows[index].destination != NULL) {
+            require_text(path.destination, rows[index].destination);
+        }
+        require_int(path.ipv4_usable, rows[index].v4);
+        require_int(path.ipv6_usable, rows[index].v6);
+        require_int(recorder_pending(name.events), 0);
+        /* Unscheduled again, it is not known to have addresses. */
+        require(reach_set_queue(name.name, NULL));
+        require_flags(name.name, reachable);
+        require(reach_set_queue(name.name, name.queue));
+        end(&name);
+    }
+}
+
+static void no_such_name(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, NULL);
+    struct watched name = watch("nosuch.test");
+    expect(&name, reachable);
+    expect(&name, 0);
+    require_flags(name.name, 0);
+    require_int(path_of(name.name).reason, REACH_REASON_NAME_NOT_FOUND);
+    end(&name);
+}
+
+static void failing_server(void *argument)
+{
+    (void)argument;
+    online_network();
+    struct dns_fake *server = dns_fake_start(1, dns_failing);
+    struct watched name = watch("name.test");
+    expect(&name, reachable);
+    expect(&name, 0);
+    require_int(path_of(name.name).reason, REACH_REASON_RESOLVER_FAILED);
+    /* It is asked again by itself, though nothing changes. */
+    size_t queries = dns_fake_queries(server, "name.test");
+    int64_t deadline = now_ms() + deadline_ms();
+    while (dns_fake_queries(server, "name.test") <= queries) {
+        require(now_ms() < deadline);
+        require(reach_queue_dispatch(name.queue, 100) >= 0);
+    }
+    require_int(recorder_pending(name.events), 0);
+    end(&name);
+}
+
+static void late_server(void *argument)
+{
+    (void)argument;
+    online_network();
+    struct watched name = watch("late.test");
+    expect(&name, reachable);
+    expect(&name, 0);
+    require_int(path_of(name.name).reason, REACH_REASON_RESOLVER_FAILED);
+    dns_start(1, "--host-record=late.test,203.0.113.7", NULL);
+    expect(&name, reachable);
+    end(&name);
+}
+
+static void hosts_file(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "127.0.0.1 localhost\n10.1.0.77 printer printer.lan\n");
+    struct watched name = watch("printer.lan");
+    expect(&name, reachable);
+    expect(&name, on_link);
+    end(&name);
+    struct watched single = watch("printer");
+    expect(&single, reachable);
+    expect(&single, on_link);
+    /* The file is watched too. */
+    etc_replace("hosts", "127.0.0.1 localhost\n10.1.0.2 printer printer.lan\n");
+    expect(&single, own);
+    end(&single);
+}
+
+static void new_resolv_conf(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=moving.test,10.1.0.50", NULL);
+    dns_start(2, "--host-record=moving.test,10.1.0.2", NULL);
+    struct watched name = watch("moving.test");
+    expect(&name, reachable);
+    expect(&name, on_link);
+    etc_name_server(2);
+    expect(&name, own);
+    etc_name_server(1);
+    expect(&name, on_link);
+    /* Written in place, through a link. */
+    require(rename("/etc/resolv.conf", "/etc/resolv.real") == 0);
+    require(symlink("resolv.real", "/etc/resolv.conf") == 0);
+    require(system("sed -i 's/127.0.0.1/127.0.0.2/' /etc/resolv.real") == 0);
+    expect(&name, own);
+    end(&name);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the path --- */
+
+static void route_goes_and_comes(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=name.test,203.0.113.7", "--host-record=near.test,10.1.0.9", NULL);
+    struct watched name = watch("name.test");
+    expect(&name, reachable);
+    drive_until_reason(&name, REACH_REASON_REACHABLE);
+    for (int round = 0; round < 3; round++) {
+        ip("route del default\n-6 route del default");
+        expect(&name, 0);
+        require_int(path_of(name.name).reason, REACH_REASON_NO_ROUTE);
+        ip("route add default via 10.1.0.1 dev wan0");
+        expect(&name, reachable);
+        ip("-6 route add default via 2001:db8:1::1 dev wan0");
+    }
+    end(&name);
+}
+
+static void offline_from_the_start(void *argument)
+{
+    (void)argument;
+    ip("link set lo up");
+    etc_own();
+    struct dns_fake *server = dns_fake_start(1, dns_failing);
+    struct watched name = watch("name.test");
+    require_flags(target_name("name.test"), 0);
+    expect(&name, 0);
+    require_int(recorder_pending(name.events), 0);
+    require_int(path_of(name.name).reason, REACH_REASON_NO_ROUTE);
+    /* Nothing is asked where no answer could come from. */
+    require_int(dns_fake_queries(server, NULL), 0);
+    veth("wan0", "10.1.0.2/24");
+    ip("route add default via 10.1.0.1 dev wan0");
+    expect(&name, reachable);
+    expect(&name, 0);
+    require_int(path_of(name.name).reason, REACH_REASON_RESOLVER_FAILED);
+    end(&name);
+}
+
+static void name_comes_true_with_the_path(void *argument)
+{
+    (void)argument;
+    online_network();
+    pid_t server = dns_start(1, NULL);
+    struct watched name = watch("name.test");
+    expect(&name, reachable);
+    expect(&name, 0);
+    dns_stop(server);
+    dns_start(1, "--host-record=name.test,203.0.113.7", NULL);
+    /* "No such name" is no failure and not retried, but asked again on another path. */
+    ip("route del default\n-6 route del default\nroute add default via 10.1.0.3 dev wan0");
+    expect(&name, reachable);
+    end(&name);
+}
+
+/* -------------------------------------------------------------------------------------------- the callback owed --- */
+
+static void owed_once(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=name.test,203.0.113.7", NULL);
+    struct watched name = watch("name.test");
+    require_int(recorder_count(name.events), 0); /* never from inside the call */
+    expect(&name, reachable);
+    drive_until_reason(&name, REACH_REASON_REACHABLE);
+    require_int(recorder_count(name.events), 1); /* the same answer is not given again */
+    end(&name);
+}
+
+static void asking_takes_its_place(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=name.test,203.0.113.7", NULL);
+    struct watched name = watch("name.test");
+    require_flags(name.name, reachable);
+    drive_until_reason(&name, REACH_REASON_REACHABLE);
+    require_int(recorder_count(name.events), 0);
+    ip("route del default\n-6 route del default");
+    expect(&name, 0);
+    end(&name);
+}
+
+static void owed_to_a_late_callback(void *argument)
+{
+    (void)argument;
+    online_network();
+    reach_queue *queue = reach_queue_create_manual();
+    reach_target *name = target_name("localhost");
+    struct recorder *events = recorder_create();
+    require(reach_set_queue(name, queue));
+    require_int(reach_queue_dispatch(queue, 0), 0);
+    require(reach_set_callback(name, record_event, events, record_release));
+    require_event(events, queue, name, own);
+    require(reach_set_queue(name, NULL));
+    reach_release(name);
+    reach_queue_release(queue);
+    recorder_free(events);
+}
+
+static void owed_again_after_rescheduling(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=name.test,203.0.113.7", NULL);
+    struct watched name = watch("name.test");
+    for (int round = 0; round < 3; round++) {
+        expect(&name, reachable);
+        require(reach_set_queue(name.name, NULL));
+        require(reach_set_queue(name.name, name.queue));
+    }
+    expect(&name, reachable);
+    end(&name);
+}
+
+/* ----------------------------------------------------------------------------------------- names that are none --- */
+
+static void localhost(void *argument)
+{
+    (void)argument;
+    etc_own();
+    static const char *const names[] = { "localhost", "LOCALHOST", "localhost.", "a.localhost", "b.a.LocalHost." };
+    for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
+        reach_target *name = target_name(names[index]);
+        require_flags(name, 0);
+        reach_release(name);
+    }
+    ip("link set lo up");
+    for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
+        reach_target *name = target_name(names[index]);
+        require_flags(name, own);
+        reach_release(name);
+    }
+    struct dns_fake *server = dns_fake_start(1, dns_silent);
+    struct watched name = watch("a.localhost");
+    expect(&name, own);
+    require_int(dns_fake_queries(server, NULL), 0);
+    end(&name);
+    /* These are names like any other. */
+    static const char *const others[] = { "localhost.example", "alocalhost", ".localhost" };
+    for (size_t index = 0; index < sizeof others / sizeof *others; index++) {
+        reach_target *other = target_name(others[index]);
+        require_flags(other, 0);
+        reach_release(other);
+    }
+}
+
+static void address_text(void *argument)
+{
+    (void)argument;
+    online_network();
+    static const struct {
+        const char *text;
+        reach_flags flags;
+    } rows[] = {
+        { "127.1", own },           { "0x7f.1", own },        { "0177.0.0.01", own },  { "2130706433", own },
+        { "127.0.0.1 and more", own }, { "10.1.9", on_link }, { "0x0a.1.0.9", on_link }, { "0", reachable },
+        { "0.0.0.0", reachable },   { "0x0", reachable },     { "::", reachable },     { "::ffff:127.0.0.1", own },
+        { "2001:db8:1::9", on_link }, { "fe80::1%wan0", on_link }, { "fe80::1%nosuch", 0 },
+    };
+    for (size_t index = 0; index < sizeof rows / sizeof *rows; index++) {
+        reach_target *name = target_name(rows[index].text);
+        if (strncmp(rows[index].text, "fe80", 4) == 0) {
+            ip_try("-6 route add fe80::/64 dev wan0");
+            ip_try("addr add fe80::2/64 dev wan0 nodad");
+        }
+        reach_flags flags = 0xffff;
+        require(reach_get_flags(name, &flags));
+        require_message(flags == rows[index].flags, "%s: %#x", rows[index].text, flags);
+        reach_release(name);
+    }
+}
+
+static void odd_names(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, NULL);
+    char long_name[512] = "";
+    for (int label = 0; label < 42; label++) {
+        strcat(long_name, "abcde.");
+    }
+    strcat(long_name, "a"); /* 253 bytes */
+    require_int(strlen(long_name), 253);
+    char longer_name[520];
+    snprintf(longer_name, sizeof longer_name, "%sb", long_name);
+    char long_label[100];
+    memset(long_label, 'x', 64);
+    strcpy(long_label + 64, ".test");
+    const char *const names[] = { "http://x/", "x:80",  " ",       ".",         "a..b",       "single",
+                                  "b\xc3\xbc" "cher.test", "\xff\xfe", long_name, longer_name, long_label, "-x-.test" };
+    for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
+        struct watched name = watch(names[index]);
+        require_flags(name.name, reachable);
+        expect(&name, 0);
+        end(&name);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ servers that hang --- */
+
+static void patient_resolver(void)
+{
+    etc_replace("resolv.conf", "nameserver 127.0.0.1\noptions timeout:30 attempts:5\n");
+}
+
+static void hanging_delays_nobody(void *argument)
+{
+    (void)argument;
+    online_network();
+    patient_resolver();
+    struct dns_fake *server = dns_fake_start(1, dns_silent);
+    etc_replace("hosts", "10.1.0.77 known.test\n");
+    struct watched hanging[4];
+    for (size_t index = 0; index < 4; index++) {
+        char host[32];
+        snprintf(host, sizeof host, "hangs-%zu.test", index);
+        hanging[index] = watch(host);
+        expect(&hanging[index], reachable);
+        dns_fake_wait(server, host, 1);
+    }
+    struct watched known = watch("known.test");
+    expect(&known, reachable);
+    expect(&known, on_link);
+    /* The network goes on to be heard of, by those too whose look-up hangs. */
+    ip("route del default\n-6 route del default");
+    expect(&hanging[0], 0);
+    expect(&known, 0);
+    for (size_t index = 0; index < 4; index++) {
+        end(&hanging[index]);
+    }
+    end(&known);
+}
+
+static void late_answers_are_dropped(void *argument)
+{
+    (void)argument;
+    online_network();
+    struct dns_fake *server = dns_fake_start(1, dns_silent); /* fails after a second */
+    struct watched name = watch("name.test");
+    expect(&name, reachable);
+    dns_fake_wait(server, "name.test", 1);
+    require(reach_set_queue(name.name, NULL));
+    wait_threads(2); /* the test's and the server's: the look-up has ended */
+    require_int(reach_queue_dispatch(name.queue, 0), 0);
+    require_flags(name.name, reachable);
+    require(reach_set_queue(name.name, name.queue));
+    end(&name);
+}
+
+static void exit_does_not_wait(void *argument)
+{
+    (void)argument;
+    online_network();
+    patient_resolver();
+    struct dns_fake *server = dns_fake_start(1, dns_silent);
+    pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        struct watched name = watch("name.test");
+        struct event event = next_event(name.events, name.queue);
+        exit(event.flags == reachable ? 7 : 8);
+    }
+    int status = 0;
+    require(waitpid(child, &status, 0) == child); /* a scenario that hangs is ended, and has failed */
+    require(WIFEXITED(status));
+    require_int(WEXITSTATUS(status), 7);
+    (void)server;
+}
+
+/* Counts the system calls of one thread between two calls of getppid, by tracing it. */
+static long calls_between_markers(pid_t child)
+{
+    int status;
+    long calls = -1;
+    bool entering = true;
+    require(waitpid(child, &status, 0) == child);
+    require(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD) == 0);
+    for (;;) {
+        require(ptrace(PTRACE_SYSCALL, child, NULL, 0) == 0);
+        require(waitpid(child, &status, __WALL) == child);
+        if (WIFEXITED(status)) {
+            require_int(WEXITSTATUS(status), 0);
+            return -1;
+        }
+        if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80)) {
+            continue;
+        }
+        struct __ptrace_syscall_info information;
+        require(ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof information, &information) > 0);
+        entering = information.op == PTRACE_SYSCALL_INFO_ENTRY;
+        if (!entering) {
+            continue;
+        }
+        if (information.entry.nr == 110 /* getppid on x86-64 */ || information.entry.nr == 173 /* on arm64 */) {
+            if (calls >= 0) {
+                ptrace(PTRACE_DETACH, child, NULL, 0);
+                return calls;
+            }
+            calls = 0;
+        } else if (calls >= 0) {
+            calls++;
+        }
+    }
+}
+
+static void asking_while_it_hangs(void *argument)
+{
+    (void)argument;
+    online_network();
+    patient_resolver();
+    struct dns_fake *server = dns_fake_start(1, dns_silent);
+    (void)server;
+    pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        struct watched name = watch("name.test");
+        next_event(name.events, name.queue);
+        reach_flags flags;
+        reach_get_flags(name.name, &flags);
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        (void)getppid();
+        bool asked = reach_get_flags(name.name, &flags);
+        (void)getppid();
+        _exit(asked && flags == reachable ? 0 : 1);
+    }
+    long calls = calls_between_markers(child);
+    require_message(calls >= 1 && calls <= 4, "%ld system calls", calls);
+    int status;
+    require(waitpid(child, &status, 0) == child);
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- many names --- */
+
+static void equal_names_share(void *argument)
+{
+    (void)argument;
+    online_network();
+    struct dns_fake *server = dns_fake_start(1, dns_failing);
+    reach_queue *queue = reach_queue_create_manual();
+    struct recorder *events = recorder_create();
+    enum { count = 50 };
+    reach_target *names[count];
+    for (size_t index = 0; index < count; index++) {
+        names[index] = target_name("same.test");
+        require(reach_set_callback(names[index], record_event, events, NULL));
+        require(reach_set_queue(names[index], queue));
+    }
+    for (size_t index = 0; index < 2 * count; index++) {
+        next_event(events, queue);
+    }
+    /* One look-up asks for both families. */
+    require_message(dns_fake_queries(server, "same.test") <= 2, "%zu queries", dns_fake_queries(server, "same.test"));
+    for (size_t index = 0; index < count; index++) {
+        require(reach_set_queue(names[index], NULL));
+        reach_release(names[index]);
+    }
+    reach_queue_release(queue);
+    recorder_free(events);
+}
+
+static void a_thousand_names(void *argument)
+{
+    (void)argument;
+    online_network();
+    struct dns_fake *server = dns_fake_start(1, dns_dropping_half);
+    (void)server;
+    size_t descriptors = count_descriptors();
+    reach_queue *queue = reach_queue_create_manual();
+    struct recorder *events = recorder_create();
+    enum { count = 1000 };
+    reach_target *names[count];
+    for (size_t index = 0; index < count; index++) {
+        char host[32];
+        snprintf(host, sizeof host, "n%zu.test", index);
+        names[index] = target_name(host);
+        require(reach_set_callback(names[index], record_event, events, NULL));
+        require(reach_set_queue(names[index], queue));
+    }
+    size_t most_threads = 0;
+    size_t most_descriptors = 0;
+    for (size_t settled = 0; settled < count;) {
+        struct event event = next_event(events, queue);
+        settled += event.flags == 0;
+        size_t threads = count_threads();
+        size_t open = count_descriptors();
+        most_threads = threads > most_threads ? threads : most_threads;
+        most_descriptors = open > most_descriptors ? open : most_descriptors;
+    }
+    require_message(most_threads <= 40, "%zu threads", most_threads);
+    require_message(most_descriptors <= descriptors + 60, "%zu descriptors", most_descriptors - descriptors);
+    for (size_t index = 0; index < count; index++) {
+        require(reach_set_queue(names[index], NULL));
+        reach_release(names[index]);
+    }
+    reach_queue_release(queue);
+    wait_threads(2);
+    require_message(count_descriptors() <= descriptors + 2, "%zu descriptors are left", count_descriptors() - descriptors);
+    recorder_free(events);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        namespace_test(records),
+        namespace_test(no_such_name),
+        namespace_test(failing_server),
+        namespace_test(late_server),
+        namespace_test(hosts_file),
+        namespace_test(new_resolv_conf),
+        namespace_test(route_goes_and_comes),
+        namespace_test(offline_from_the_start),
+        namespace_test(name_comes_true_with_the_path),
+        namespace_test(owed_once),
+        namespace_test(asking_takes_its_place),
+        namespace_test(owed_to_a_late_callback),
+        namespace_test(owed_again_after_rescheduling),
+        namespace_test(localhost),
+        namespace_test(address_text),
+        namespace_test(odd_names),
+        namespace_test(hanging_delays_nobody),
+        namespace_test(late_answers_are_dropped),
+        namespace_test(exit_does_not_wait),
+        namespace_test(asking_while_it_hangs),
+        namespace_test(equal_names_share),
+        namespace_test(a_thousand_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
