@@ -64,7 +64,8 @@ def test_a_program_is_built_with_what_is_in_them(root, tmp_path, static):
     (tmp_path / "program.c").write_text(source)
     environment = {"PATH": os.environ["PATH"], "PKG_CONFIG_PATH": str(libdir(root) / "pkgconfig"),
                    "PKG_CONFIG_SYSROOT_DIR": str(root)}
-    words = run("pkg-config", *(["--static"] if static else []), "--cflags", "--libs", "libreach", env=environment).split()
+    words = run("pkg-config", "--static" if static else "--print-errors", "--cflags", "--libs", "libreach",
+                env=environment).split()
     run("gcc", *(["-static"] if static else []), tmp_path / "program.c", *words, "-o", tmp_path / "program")
     run(tmp_path / "program", env={"LD_LIBRARY_PATH": "" if static else str(libdir(root))})
 
