@@ -471,7 +471,8 @@ typedef void (*reach_confirm_callback)(reach_target *target, bool online, reach_
  *
  * If the target is online now, that is the answer. Else it is watched until it is online, which is then the answer at
  * once, or until the time is over, and the answer is offline. For a host name, online means that it has been looked up
- * and one of its addresses can be reached. The target need not be scheduled, and may be.
+ * and one of its addresses can be reached. The target need not be scheduled, and may be. When the kernel cannot be asked at
+ * the deadline, the answer is offline too: reach_wait tells the two apart.
  *
  * @param target      the target; it and the queue are kept alive until the answer is given or cancelled
  * @param timeout_ms  0 answers with what is true now; -1 waits for ever

@@ -45,7 +45,8 @@ $(BUILD)/libreach.so: $(BUILD)/libreach.so.1
 
 # One object in which every name but reach_* is local, so that a program that embeds it sees nothing else.
 $(BUILD)/libreach.a: $(BUILD)/small/core.o $(BUILD)/small/abi.o
-	ld.lld -r --lto-O2 -o $(BUILD)/small/libreach.o $(BUILD)/small/core.o $(BUILD)/small/abi.o
+	ld.lld -r --lto-O2 --gc-sections $(shell sed -n 's/^reach_/--undefined=reach_/p' Sources/CReachabilityABI/symbols.txt) \
+	    -o $(BUILD)/small/libreach.o $(BUILD)/small/core.o $(BUILD)/small/abi.o
 	llvm-objcopy --wildcard --keep-global-symbol='reach_*' $(BUILD)/small/libreach.o
 	rm -f $@
 	llvm-ar rcs $@ $(BUILD)/small/libreach.o

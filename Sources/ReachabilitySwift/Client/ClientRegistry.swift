@@ -36,6 +36,8 @@ final class ClientRegistry: ProcessObject, @unchecked Sendable {
     /// Observers of all monitors.
     private var universal: [MonitorObserver] = []
     private var shared: MonitorCore?
+    /// Whoever makes the shared monitor makes it ready before anybody gets it. Outermost.
+    private let sharing = Lock()
     private var engine: ReachabilityQueue?
 
     func register(_ entry: Entry) {
@@ -91,24 +93,13 @@ final class ClientRegistry: ProcessObject, @unchecked Sendable {
 
     /// The monitor that everybody shares, made by the first who asks for it.
     func sharedMonitor() throws(Errno) -> MonitorCore {
-        let engine = try monitorEngine()
-        let new = MonitorCore(engine: engine)
-        let (core, isFirst) = lock.withLock {
-            if let shared { return (shared, false) }
-            shared = new
-            return (new, true)
+        if let shared = lock.withLock({ shared }) { return shared }
+        return try sharing.withLock { () throws(Errno) -> MonitorCore in
+            if let shared = lock.withLock({ shared }) { return shared }
+            let new = MonitorCore(engine: try monitorEngine(), isShared: true)
+            try new.setHost(MonitorCore.sharedHost)
+            lock.withLock { shared = new }
+            return new
         }
-        guard isFirst else { return core }
-        do throws(Errno) {
-            try core.setHost(MonitorCore.sharedHost)
-        } catch {
-            lock.withLock { shared = nil }
-            throw error
-        }
-        return core
-    }
-
-    func isShared(_ core: MonitorCore) -> Bool {
-        lock.withLock { shared === core }
     }
 }

@@ -14,6 +14,8 @@ final class Confirmation: Subscription, @unchecked Sendable {
     private var end = Deadline.never
     // Under the reactor's lock.
     private var isDeadlineOver = false
+    /// At the deadline, the kernel could not be asked.
+    private var failure: Errno?
     private var reactor: Reactor?
     /// Whether there is an answer already, when it has no callback to give it to.
     private(set) var settled: (online: Bool, flags: ReachabilityFlags)?
@@ -48,7 +50,7 @@ final class Confirmation: Subscription, @unchecked Sendable {
     /// What is true at the deadline counts, not what a busy time had no round for.
     package override func timeHasCome() {
         guard let reactor else { return }
-        reactor.judgeNow(self)
+        failure = reactor.judgeNow(self)
         isDeadlineOver = true
         reactor.enqueueIfWanted(self)
     }
@@ -135,7 +137,9 @@ final class Confirmation: Subscription, @unchecked Sendable {
             } catch {
                 guard error == .interrupted else { throw error }
             }
-            if let settled = confirmation.settled { return settled }
+            guard let settled = confirmation.settled else { continue }
+            if !settled.online, let failure = confirmation.failure { throw failure }
+            return settled
         }
     }
 }

@@ -13,6 +13,9 @@ package final class MonitorCore: @unchecked Sendable {
     /// References that callers in other languages hold. The object itself may live longer, during a callout.
     package let references = Atomic<Int>(1)
 
+    /// It was made as the one that everybody shares, by this process or by the one it was forked from. It is never freed.
+    package let isShared: Bool
+
     private let engine: ReachabilityQueue
     /// One change of the host at a time. Outermost: everything else may be taken under it, and no callout is made.
     private let changing = Lock()
@@ -26,8 +29,9 @@ package final class MonitorCore: @unchecked Sendable {
     private var observers: [MonitorObserver] = []
     private var isEnded = false
 
-    package init(engine: ReachabilityQueue) {
+    package init(engine: ReachabilityQueue, isShared: Bool = false) {
         self.engine = engine
+        self.isShared = isShared
     }
 
     /// A monitor for a host, on the engine that all share.
@@ -45,7 +49,9 @@ package final class MonitorCore: @unchecked Sendable {
         try ClientRegistry.current.sharedMonitor()
     }
 
-    package var isShared: Bool { ClientRegistry.current.isShared(self) }
+    fileprivate func checkProcess() throws(Errno) {
+        try engine.checkProcess()
+    }
 
     package var status: ReachabilityStatus { lock.withLock { currentStatus } }
 
@@ -59,7 +65,7 @@ package final class MonitorCore: @unchecked Sendable {
     /// Changes the host. The status is unknown from then on, and nothing about the old host is told any more.
     package func setHost(_ new: [UInt8]) throws(Errno) {
         let destination = try Destination(name: new)
-        try engine.checkProcess()
+        try checkProcess()
         try changing.withLock { () throws(Errno) in
             if host == new { return }
             let fresh = MonitorSubscription(self, ReachabilityTarget(destination), engine)
@@ -199,6 +205,7 @@ final class MonitorObserver: ClientRegistry.Entry, @unchecked Sendable {
         to core: MonitorCore?, on queue: ReachabilityQueue, _ callback: @escaping Callback
     ) throws(Errno) -> UInt64 {
         try queue.checkProcess()
+        try core?.checkProcess()
         let observer = MonitorObserver(core, queue, callback)
         ClientRegistry.current.register(observer)
         if let core {

@@ -39,17 +39,15 @@ package final class EventSocket {
 
     private init(_ fd: consuming FileDescriptor) {
         self.fd = fd
-        buffer = .allocate(byteCount: EventSocket.slotSize * EventSocket.slots, alignment: 8)
-        lengths = .allocate(capacity: EventSocket.slots)
-        ports = .allocate(capacity: EventSocket.slots)
-        lengths.initialize(repeating: 0)
-        ports.initialize(repeating: 0)
+        buffer = Memory.buffer(EventSocket.slotSize * EventSocket.slots)
+        lengths = Memory.array(of: UInt32.self, count: EventSocket.slots)
+        ports = Memory.array(of: UInt32.self, count: EventSocket.slots)
     }
 
     deinit {
-        buffer.deallocate()
-        lengths.deallocate()
-        ports.deallocate()
+        Memory.release(buffer)
+        Memory.release(lengths)
+        Memory.release(ports)
     }
 
     /// A bit for each group, the first one's lowest.

@@ -33,19 +33,17 @@ package final class RequestSocket {
 
     private init(_ fd: consuming FileDescriptor) {
         self.fd = fd
-        requests = .allocate(byteCount: RequestSocket.batchLimit * RequestWriter.longest, alignment: 8)
-        replies = .allocate(byteCount: RequestSocket.batchLimit * slotSize, alignment: 8)
-        lengths = .allocate(capacity: RequestSocket.batchLimit)
-        ports = .allocate(capacity: RequestSocket.batchLimit)
-        lengths.initialize(repeating: 0)
-        ports.initialize(repeating: 0)
+        requests = Memory.buffer(RequestSocket.batchLimit * RequestWriter.longest)
+        replies = Memory.buffer(RequestSocket.batchLimit * slotSize)
+        lengths = Memory.array(of: UInt32.self, count: RequestSocket.batchLimit)
+        ports = Memory.array(of: UInt32.self, count: RequestSocket.batchLimit)
     }
 
     deinit {
-        requests.deallocate()
-        replies.deallocate()
-        lengths.deallocate()
-        ports.deallocate()
+        Memory.release(requests)
+        Memory.release(replies)
+        Memory.release(lengths)
+        Memory.release(ports)
     }
 
     /// Leaves the descriptor's number alone, which somebody else has closed and may have got again.
@@ -75,8 +73,8 @@ package final class RequestSocket {
         while try !attempt(count: count, write: write, read: read) {
             let grown = slotSize * 4
             guard grown <= RequestSocket.largestSlot else { throw Errno.badMessage }
-            replies.deallocate()
-            replies = .allocate(byteCount: RequestSocket.batchLimit * grown, alignment: 8)
+            Memory.release(replies)
+            replies = Memory.buffer(RequestSocket.batchLimit * grown)
             slotSize = grown
         }
     }

@@ -220,8 +220,12 @@ package final class Reactor: @unchecked Sendable {
 
     func watchConfiguration() {
         guard configuration == nil, let watch = try? ResolverConfigurationWatch.open() else { return }
-        try? watch.withDescriptor { (fd) throws(Errno) in try listen(to: fd, .configuration) }
-        configuration = watch
+        do throws(Errno) {
+            try watch.withDescriptor { (fd) throws(Errno) in try listen(to: fd, .configuration) }
+            configuration = watch
+        } catch {
+            // The next name that is scheduled tries again.
+        }
     }
 
     // MARK: Driving
@@ -340,13 +344,16 @@ package final class Reactor: @unchecked Sendable {
     /// Sets the timer to whatever comes next.
     private func arm() {
         var next = min(timers.next, expiry)
-        if hasWork { next = min(next, max(limiter.next, retryAfter, Deadline(nanoseconds: 1))) }
+        if hasWork || isDeaf { next = min(next, max(limiter.next, retryAfter, Deadline(nanoseconds: 1))) }
         guard next != armed else { return }
         armed = next
         _ = clinux_timerfd_set(timer.rawValue, next == .never ? 0 : next.nanoseconds)
     }
 
     // MARK: Hearing and judging
+
+    /// The event socket is not listened to, which must not last: whoever it was taken out for may be gone by now.
+    private var isDeaf: Bool { view != nil && !isListening }
 
     private var hasWork: Bool { isEverythingDirty || isInternetDirty || !dirty.isEmpty }
 
@@ -387,16 +394,17 @@ package final class Reactor: @unchecked Sendable {
     }
 
     private func evaluateIfDue(_ now: UInt64) {
-        guard hasWork else { return }
+        guard hasWork || isDeaf else { return }
         guard limiter.allows(now), retryAfter.nanoseconds <= now else {
-            setListening(false)
+            // If it cannot be taken out, what comes wakes us for nothing.
+            try? setListening(false)
             return
         }
         limiter.take(now)
         do throws(Errno) {
             let view = try openedView()
             if !isListening {
-                setListening(true)
+                try setListening(true)
                 hear()
             }
             try evaluate(view)
@@ -409,17 +417,17 @@ package final class Reactor: @unchecked Sendable {
         }
     }
 
-    private func setListening(_ listens: Bool) {
+    private func setListening(_ listens: Bool) throws(Errno) {
         guard listens != isListening, let view else { return }
-        isListening = listens
         // Taken out, not silenced: epoll reports an overflow of the socket whatever events are asked for.
-        try? view.withEventDescriptor { (fd) throws(Errno) in
+        try view.withEventDescriptor { (fd) throws(Errno) in
             if listens {
                 try listen(to: fd, .events)
             } else {
                 try Syscalls.epollControl(epoll, EPOLL_CTL_DEL, fd, events: 0, token: 0)
             }
         }
+        isListening = listens
     }
 
     private func evaluate(_ view: KernelView) throws(Errno) {
@@ -487,14 +495,17 @@ package final class Reactor: @unchecked Sendable {
     }
 
     /// Brings one answer up to date when it may not be, without regard to how many rounds there were. What cannot be asked
-    /// stays to be evaluated.
-    func judgeNow(_ subscription: Subscription) {
-        guard hasWork, let view else { return }
+    /// stays to be evaluated, and why is returned.
+    func judgeNow(_ subscription: Subscription) -> Errno? {
+        guard hasWork || isDeaf else { return nil }
         do throws(Errno) {
+            let view = try openedView()
             if subscription.target.destination.dependsOnInternet { try judgeInternet(view) }
             try judge([subscription][...], view)
+            return nil
         } catch {
             isEverythingDirty = true
+            return error
         }
     }
 

@@ -19,7 +19,7 @@ package final class ForkPage: @unchecked Sendable {
 
     /// What was stored last, by this process or by one it was forked from. Kept apart from the page so that whoever looks for
     /// leaks finds what the process keeps on purpose, and so that a child finds what it inherited.
-    private let last = UnsafeMutablePointer<UInt>.allocate(capacity: ForkPage.slotCount)
+    private let last = Memory.array(of: UInt.self, count: ForkPage.slotCount)
 
     package static let shared = ForkPage(wiping: true)
 
@@ -28,19 +28,17 @@ package final class ForkPage: @unchecked Sendable {
     private let owners: UnsafeMutablePointer<Atomic<Int32>>?
 
     package init(wiping: Bool) {
-        last.initialize(repeating: 0, count: ForkPage.slotCount)
         if wiping, let page = clinux_map_wipe_on_fork(Int(sysconf(Int32(_SC_PAGESIZE)))) {
             words = page.bindMemory(to: Atomic<UInt>.self, capacity: ForkPage.slotCount)
             owners = nil
             return
         }
-        words = .allocate(capacity: ForkPage.slotCount)
-        let owners = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: ForkPage.slotCount)
-        for slot in 0..<ForkPage.slotCount {
-            (words + slot).initialize(to: Atomic(0))
-            (owners + slot).initialize(to: Atomic(0))
-        }
-        self.owners = owners
+        // Zeros are what both kinds of atomic begin with.
+        guard let words = Memory.buffer(ForkPage.slotCount * MemoryLayout<Atomic<UInt>>.stride).baseAddress,
+            let owners = Memory.buffer(ForkPage.slotCount * MemoryLayout<Atomic<Int32>>.stride).baseAddress
+        else { fatalError("out of memory") }
+        self.words = words.bindMemory(to: Atomic<UInt>.self, capacity: ForkPage.slotCount)
+        self.owners = owners.bindMemory(to: Atomic<Int32>.self, capacity: ForkPage.slotCount)
     }
 
     /// What this process stored, or zero when only its parent did.

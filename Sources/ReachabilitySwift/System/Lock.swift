@@ -12,8 +12,12 @@ package final class Lock: @unchecked Sendable {
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     package init() {
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
+        let memory = Memory.buffer(
+            MemoryLayout<pthread_mutex_t>.stride + MemoryLayout<pthread_cond_t>.stride)
+        guard let start = memory.baseAddress else { fatalError("out of memory") }
+        mutex = start.bindMemory(to: pthread_mutex_t.self, capacity: 1)
+        condition = start.advanced(by: MemoryLayout<pthread_mutex_t>.stride)
+            .bindMemory(to: pthread_cond_t.self, capacity: 1)
         pthread_mutex_init(mutex, nil)
         _ = clinux_condition_init(condition)
     }
@@ -21,8 +25,7 @@ package final class Lock: @unchecked Sendable {
     deinit {
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
+        free(mutex)
     }
 
     package func lock() {

@@ -27,13 +27,13 @@ package final class ResolverConfigurationWatch {
 
     private init(_ fd: consuming FileDescriptor) {
         self.fd = fd
-        buffer = .allocate(byteCount: ResolverConfigurationWatch.bufferSize, alignment: 8)
+        buffer = Memory.buffer(ResolverConfigurationWatch.bufferSize)
         etc = watch([UInt8](ResolverConfigurationWatch.directory), inDirectory)
         watchTarget()
     }
 
     deinit {
-        buffer.deallocate()
+        Memory.release(buffer)
     }
 
     package func withDescriptor<Result, Failure: Error>(
