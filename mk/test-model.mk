@@ -11,3 +11,10 @@ $(BUILD)/tests/model: Tests/Model/model.c $(SUPPORT_LIB) $(BUILD)/libreach.so
 .PHONY: test-model
 test-model: $(BUILD)/tests/model ## random calls and changes (REACH_MODEL_SEED, REACH_MODEL_ROUNDS, REACH_MODEL_CALLS)
 	$(BUILD)/tests/model
+
+# Under the sanitizers too: see mk/test-sanitize.mk for how they are built.
+SANITIZE_TARGETS += sanitize-model
+.PHONY: sanitize-model
+sanitize-model: $(BUILD)/thread/tests/model $(BUILD)/address/tests/model
+	REACH_MODEL_ROUNDS=20 REACH_TEST_PATIENCE=4 $(SANITIZE_ENV_thread) $(BUILD)/thread/tests/model
+	REACH_MODEL_ROUNDS=20 REACH_TEST_PATIENCE=4 $(SANITIZE_ENV_address) $(BUILD)/address/tests/model
