@@ -149,7 +149,7 @@ def test_no_environment_and_no_output_functions_are_imported(library):
 
 
 def test_imports_are_old_enough(library):
-    """What is built here runs wherever a glibc of the same age as the oldest supported Debian is found."""
+    """docs/ABI.md promises that this glibc is enough."""
     text = run("nm", "-D", "--undefined-only", "--with-symbol-versions", library)
     newest = max(tuple(map(int, version.split("."))) for version in re.findall(r"@GLIBC_([\d.]+)", text))
-    assert newest <= (2, 36), f"GLIBC_{newest} is needed"
+    assert newest <= (2, 34), f"GLIBC_{newest} is needed"

@@ -29,6 +29,8 @@
 #include <unistd.h>
 
 #include <linux/mount.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 
 #define ONLINE REACH_FLAG_REACHABLE
 #define OUTSIDE "198.51.100.7"
@@ -967,6 +969,87 @@ static void two_copies(void *argument)
     unlink(path);
 }
 
+/* --------------------------------------------------------------------------------------------------- strangers --- */
+
+/* Sends lies to every netlink socket of this namespace but the kernel's and the sender's own: "no such route" as the
+ * answer to each question that may come next, and the loss of a link that is there. Only root in the namespace can. */
+static unsigned lie_to_everybody(int liar, unsigned own_port)
+{
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+    } refusal = { .header = { .nlmsg_len = sizeof refusal, .nlmsg_type = NLMSG_ERROR },
+                  .error = { .error = -ENETUNREACH } };
+    struct {
+        struct nlmsghdr header;
+        struct ifinfomsg link;
+    } loss = { .header = { .nlmsg_len = sizeof loss, .nlmsg_type = RTM_DELLINK },
+               .link = { .ifi_index = 1, .ifi_change = ~0u } };
+    FILE *sockets = fopen("/proc/self/net/netlink", "re");
+    char line[256];
+    unsigned victims = 0;
+    require(sockets != NULL && fgets(line, sizeof line, sockets) != NULL);
+    while (fgets(line, sizeof line, sockets) != NULL) {
+        unsigned family, port;
+        if (sscanf(line, "%*s %u %u", &family, &port) != 2 || family != NETLINK_ROUTE) {
+            continue;
+        }
+        if (port == 0 || port == own_port) {
+            continue;
+        }
+        struct sockaddr_nl victim = { .nl_family = AF_NETLINK, .nl_pid = port };
+        for (uint32_t sequence = 0; sequence < 64; sequence++) {
+            refusal.header.nlmsg_seq = sequence;
+            /* A victim that is full has had enough. */
+            (void)sendto(liar, &refusal, sizeof refusal, MSG_DONTWAIT, (struct sockaddr *)&victim, sizeof victim);
+        }
+        (void)sendto(liar, &loss, sizeof loss, MSG_DONTWAIT, (struct sockaddr *)&victim, sizeof victim);
+        victims++;
+    }
+    fclose(sockets);
+    return victims;
+}
+
+static void lied_to(void *argument)
+{
+    (void)argument;
+    connected();
+    int liar = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    struct sockaddr_nl own = { .nl_family = AF_NETLINK };
+    socklen_t length = sizeof own;
+    require(liar >= 0 && bind(liar, (struct sockaddr *)&own, sizeof own) == 0);
+    require(getsockname(liar, (struct sockaddr *)&own, &length) == 0);
+
+    struct recorder *recorder = recorder_create();
+    reach_queue *queue = reach_queue_create_manual();
+    reach_target *outside = target(OUTSIDE), *internet = target("0.0.0.0");
+    require(queue != NULL && reach_set_callback(outside, record_event, recorder, NULL));
+    require(reach_set_queue(outside, queue));
+    require_flags(internet, ONLINE);
+    for (int round = 0; round < 40; round++) {
+        /* Two for questions of the process, two for the queue. */
+        require(lie_to_everybody(liar, own.nl_pid) >= 4);
+        require_flags(internet, ONLINE);
+        require_flags(outside, ONLINE);
+        require(reach_queue_dispatch(queue, 0) == 0);
+        require_int(recorder_pending(recorder), 0);
+        go_offline();
+        require(lie_to_everybody(liar, own.nl_pid) >= 4);
+        require_flags(internet, 0);
+        require_event(recorder, queue, outside, 0);
+        require(lie_to_everybody(liar, own.nl_pid) >= 4);
+        go_online();
+        require_flags(internet, ONLINE);
+        require_event(recorder, queue, outside, ONLINE);
+    }
+    require(reach_set_queue(outside, NULL));
+    reach_release(outside);
+    reach_release(internet);
+    reach_queue_release(queue);
+    recorder_free(recorder);
+    close(liar);
+}
+
 /* -------------------------------------------------------------------------------------------------- namespaces --- */
 
 static void namespace_is_left(void *argument)
@@ -1085,6 +1168,7 @@ int main(void)
         namespace_test(dispatch_is_interrupted),
         namespace_test(load_and_unload),
         namespace_test(two_copies),
+        namespace_test(lied_to),
         namespace_test(namespace_is_left),
         process_test(as_ordinary_user),
     };
