@@ -15,10 +15,23 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
         .systemLibrary(name: "CReach", path: "include"),
         .target(name: "ReachabilitySwift", dependencies: ["CLinux"]),
-        .target(name: "CReachabilityABI", dependencies: ["CLinux", "CReach", "ReachabilitySwift"],
-                exclude: ["libreach.map", "symbols.txt"]),
+        .target(
+            name: "CReachabilityABI", dependencies: ["CLinux", "CReach", "ReachabilitySwift"],
+            exclude: ["libreach.map", "symbols.txt"]),
         .target(name: "FXReachability", dependencies: ["ReachabilitySwift"]),
         .target(name: "SystemConfiguration", dependencies: ["ReachabilitySwift"]),
+        .testTarget(name: "CReachabilityABITests", dependencies: ["CReach", "CReachabilityABI", "ReachabilitySwift"]),
+        .testTarget(
+            name: "ReachabilitySwiftTests",
+            dependencies: [
+                "CLinux", "ReachabilitySwift", "ReachabilityTestSupport",
+                "reachability-swift-scenarios",
+            ]),
+        .target(name: "ReachabilityTestSupport", path: "Tests/SwiftSupport"),
+        .executableTarget(
+            name: "reachability-swift-scenarios",
+            dependencies: ["ReachabilitySwift", "ReachabilityTestSupport"],
+            path: "Tests/ReachabilitySwiftScenarios"),
     ],
     swiftLanguageModes: [.v6]
 )

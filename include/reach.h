@@ -10,20 +10,21 @@
  * rules, the state of the links and the addresses of this machine. "Reachable" means that a packet sent now would leave
  * this machine on a working link with a usable source address. It does not mean that the other side is there, that a
  * firewall lets the packet pass, or that the answer would come back. No function sends a packet to find out. The one
- * kind of traffic libreach causes is name look-ups, and only for host names that are scheduled, waited for or monitored.
+ * kind of traffic libreach causes is name look-ups, and only for host names that are scheduled, waited for or
+ * monitored.
  *
  * The four things in this header
  *
  *   reach_target    what is asked about: the internet at large, an address, a pair of addresses, or a host name
  *   reach_queue     where callbacks run: a thread of its own, or any event loop you already have, through a descriptor
- *   reach_confirm   one confirmed answer, online or offline, after at most so much time; reach_wait is its blocking form
+ *   reach_confirm   one confirmed answer, online or offline, after at most so much time; reach_wait blocks for it
  *   reach_monitor   a status with a memory, by host: unknown, not reachable, via WWAN, via Wi-Fi or cable
  *
  * Conventions, which hold for every function
  *
  *   - Success is true, a pointer, or a number as said; failure is false, NULL, 0 (for ids) or -1, with errno set.
- *     Bad arguments, NULL where an object is needed included, fail with EINVAL and never crash. Outputs are written only
- *     on success, but where the text says otherwise. A call that succeeds may leave errno changed.
+ *     Bad arguments, NULL where an object is needed included, fail with EINVAL and never crash. Outputs are written
+ *     only on success, but where the text says otherwise. A call that succeeds may leave errno changed.
  *   - create makes an object with one reference, retain adds one and returns its argument, release takes one away and
  *     accepts NULL. Using an object after its last reference is gone is undefined, as with free.
  *   - Every function may be called from any thread at any time, also from inside any callback. Only the calls whose
@@ -39,15 +40,16 @@
  *   - Nothing happens when the library is loaded. Threads of the library block every signal; every descriptor is
  *     close-on-exec; no signal handler is installed, no environment variable is read or changed, nothing is printed.
  *   - The library's sockets belong to the network namespace of the thread that caused them to be opened: the first
- *     question asked in the process for reach_get_flags and its relatives, the first scheduling on a queue for callbacks.
+ *     question asked in the process for reach_get_flags and its relatives, the first scheduling on a queue for
+ *     callbacks.
  *   - After fork, the child opens its own sockets when it first asks. What was scheduled stays with the parent: in the
  *     child a queue of the parent's fails with ESTALE, and a target can be scheduled afresh on a queue of the child's.
- *   - Failure to allocate a small object (a few hundred bytes) ends the process with a trap: the language the library is
- *     written in has no other answer. Descriptors, threads and sockets that cannot be had are ordinary errors.
+ *   - Failure to allocate memory for an object ends the process with a trap: the language the library is written in has
+ *     no other answer. Descriptors, threads and sockets that cannot be had are ordinary errors.
  *   - The library cannot be unloaded: dlclose succeeds and leaves it in place.
  *
- * Mirrors: Apple's SCNetworkReachability, whose flags are used bit for bit. For code that is to compile unchanged, include
- * <SystemConfiguration/SystemConfiguration.h> from the same directory instead of this header.
+ * Mirrors: Apple's SCNetworkReachability, whose flags are used bit for bit. For code that is to compile unchanged,
+ * include <SystemConfiguration/SystemConfiguration.h> from the same directory instead of this header.
  */
 #ifndef REACH_H
 #define REACH_H
@@ -151,9 +153,9 @@ size_t reach_flags_describe(reach_flags flags, char *buffer, size_t size);
 /**
  * What is asked about. Mirrors SCNetworkReachabilityRef.
  *
- * Made by the reach_create_ functions, freed by the last reach_release. A target that is scheduled on a queue keeps itself
- * alive until it is unscheduled: releasing the last reference of yours does not stop its callbacks. Making one costs no
- * descriptor and no thread, and every one may be used from any number of threads.
+ * Made by the reach_create_ functions, freed by the last reach_release. A target that is scheduled on a queue keeps
+ * itself alive until it is unscheduled: releasing the last reference of yours does not stop its callbacks. Making one
+ * costs no descriptor and no thread, and every one may be used from any number of threads.
  */
 typedef struct reach_target reach_target;
 
@@ -173,10 +175,10 @@ reach_target *reach_create_with_address(const struct sockaddr *address, socklen_
 /**
  * Makes a target for a local and a remote address: can a socket bound to the local one reach the remote one?
  *
- * When the local address is not this machine's, the flags are 0. Else the remote one is judged with the local one as the
- * packet's source, so that source-based rules count. With only a local address, it is judged like an address target.
- * The zero address has no special meaning here: an unspecified local address means "any". The families may differ.
- * A local address in 127/8 with a remote one outside 127/8 is left out, as on macOS.
+ * When the local address is not this machine's, the flags are 0. Else the remote one is judged with the local one as
+ * the packet's source, so that source-based rules count. With only a local address, it is judged like an address
+ * target. The zero address has no special meaning here: an unspecified local address means "any". The families may
+ * differ. A local address in 127/8 with a remote one outside 127/8 is left out, as on macOS.
  *
  * @param local          copied; may be NULL with length 0
  * @param local_length   as for reach_create_with_address
@@ -215,15 +217,16 @@ void reach_release(reach_target *target);
  *
  * Never waits for the network, never sends a packet, never looks a name up. It is right at the moment of the call,
  * whether or not the target is scheduled, a queue is driven, or any thread exists. A name that has not been looked up
- * answers as the zero address does: reachable, if there is a path to the internet. Once it is scheduled and looked up, it
- * answers for its addresses, the best of them.
+ * answers as the zero address does: reachable, if there is a path to the internet. Once it is scheduled and looked up,
+ * it answers for its addresses, the best of them.
  *
  * A call on a scheduled name, before its first callback, takes the place of that callback (see reach_set_queue).
  *
  * @param target  the target
  * @param flags   takes the answer; 0 means not reachable
- * @return true with flags written; false with EINVAL, or with the error of the system call by which the kernel could not
- *         be asked (EMFILE, ENFILE, ENOMEM, ENOBUFS, EPERM, EACCES or whatever a sandbox gives). Nothing is guessed.
+ * @return true with flags written; false with EINVAL, or with the error of the system call by which the kernel could
+ *         not be asked (EMFILE, ENFILE, ENOMEM, ENOBUFS, EPERM, EACCES or whatever a sandbox gives). Nothing is
+ *         guessed.
  *
  * Mirrors SCNetworkReachabilityGetFlags; asks the kernel with RTM_GETROUTE and RTM_GETLINK.
  */
@@ -240,10 +243,10 @@ bool reach_is_online(void);
 /**
  * Whether text is a well-formed host name or address, to catch the commonest mistake, which is to hand in a URL.
  *
- * Valid are labels of 1 to 63 letters, digits and hyphens, not beginning or ending with a hyphen, joined by dots, with an
- * optional dot at the end, 253 bytes in all without it (RFC 1123), and addresses in text as reach_create_with_name takes
- * them. "https://example.com", "example.com:80", names with spaces, underscores or empty labels, and names in other
- * than ASCII letters (use their xn-- form) are not.
+ * Valid are labels of 1 to 63 letters, digits and hyphens, not beginning or ending with a hyphen, joined by dots, with
+ * an optional dot at the end, 253 bytes in all without it (RFC 1123), and addresses in text as reach_create_with_name
+ * takes them. "https://example.com", "example.com:80", names with spaces, underscores or empty labels, and names in
+ * other than ASCII letters (use their xn-- form) are not.
  *
  * @param name  the text
  * @return true if valid; false otherwise, with EINVAL when name is NULL and errno 0 when it is not valid.
@@ -262,6 +265,14 @@ bool reach_name_is_valid(const char *name);
 #define REACH_LINK_PPP             6
 #define REACH_LINK_TUNNEL          7 /**< tun, WireGuard, GRE, IP in IP and other point-to-point links */
 
+/**
+ * What a link is in words, for people and logs: "Ethernet", "cellular".
+ *
+ * @param kind  REACH_LINK_
+ * @return a constant string, in English; "unknown link" for other numbers. Never fails.
+ */
+const char *reach_link_text(int32_t kind);
+
 /** Why the flags are what they are. reach_reason_text gives each in words. */
 #define REACH_REASON_REACHABLE        0  /**< there is a path */
 #define REACH_REASON_NO_ROUTE         1  /**< no route (ENETUNREACH) */
@@ -277,7 +288,7 @@ bool reach_name_is_valid(const char *name);
 #define REACH_REASON_DORMANT          11 /**< the link waits for an event, such as dialling */
 #define REACH_REASON_NAME_NOT_FOUND   12 /**< there is no such name */
 #define REACH_REASON_RESOLVER_FAILED  13 /**< the name look-up failed or timed out; it is being retried */
-#define REACH_REASON_NOT_RESOLVED     14 /**< the name has not been looked up; the flags are those of the zero address */
+#define REACH_REASON_NOT_RESOLVED     14 /**< the name was not looked up; the flags are those of the zero address */
 
 /**
  * Everything that is known about the path to a target. Grows only at its end; the size that was passed in tells which
@@ -321,9 +332,9 @@ const char *reach_reason_text(int32_t reason);
  * Where callbacks run. Mirrors a serial dispatch queue, or a run loop.
  *
  * A queue is made in one of two ways and used in the same way afterwards. A thread queue has a thread that runs the
- * callbacks. A manual queue has none: its descriptor becomes readable when there is work, in any event loop (poll, epoll,
- * libuv, libevent, GLib, Qt, sd-event, asyncio, a dispatch source), and reach_queue_dispatch then runs what is due on the
- * thread that calls it.
+ * callbacks. A manual queue has none: its descriptor becomes readable when there is work, in any event loop (poll,
+ * epoll, libuv, libevent, GLib, Qt, sd-event, asyncio, a dispatch source), and reach_queue_dispatch then runs what is
+ * due on the thread that calls it.
  *
  * Made by the reach_queue_create functions, freed by the last reach_queue_release. Scheduled targets, observers and
  * pending confirmations keep their queue alive: it can be released as soon as it is in use.
@@ -333,11 +344,13 @@ typedef struct reach_queue reach_queue;
 /**
  * Makes a queue with a thread of its own.
  *
- * The thread blocks every signal. A runtime that stops threads by signals to collect garbage (Mono, Boehm's collector) would
- * wait for it for ever once a callback has run managed code: there, drive a manual queue from a thread of the runtime's own.
+ * The thread blocks every signal. A runtime that stops threads by signals to collect garbage (Mono, Boehm's collector)
+ * would wait for it for ever once a callback has run managed code: there, drive a manual queue from a thread of the
+ * runtime's own.
  *
  * @param label  names the thread in debuggers and /proc, cut to 15 bytes; NULL gives "reach"
- * @return the queue, to be released by the caller; NULL with the error of the system call that failed (EMFILE, EAGAIN, ...).
+ * @return the queue, to be released by the caller; NULL with the error of the system call that failed (EMFILE, EAGAIN,
+ *         ...).
  *
  * Mirrors dispatch_queue_create(label, DISPATCH_QUEUE_SERIAL).
  */
@@ -392,12 +405,12 @@ int reach_queue_next(reach_queue *queue, int timeout_ms, reach_target **target, 
 /**
  * Waits until the callout that is running on the queue, if any, has ended.
  *
- * After unscheduling a target from another thread, this makes sure that its callback is no longer running. Callouts that
- * begin later are not waited for.
+ * After unscheduling a target from another thread, this makes sure that its callback is no longer running. Callouts
+ * that begin later are not waited for.
  *
  * @param queue  the queue
- * @return true when done; false with EDEADLK when called from inside a callback of the same queue, EINVAL, or ESTALE in a
- *         forked child.
+ * @return true when done; false with EDEADLK when called from inside a callback of the same queue, EINVAL, or ESTALE in
+ *         a forked child.
  */
 bool reach_queue_flush(reach_queue *queue);
 
@@ -405,16 +418,16 @@ bool reach_queue_flush(reach_queue *queue);
 reach_queue *reach_queue_retain(reach_queue *queue);
 
 /**
- * Takes a reference away. NULL is allowed. The thread of a thread queue ends by itself, after the callout that is running,
- * once nothing is scheduled on the queue and the last reference is gone; this is not waited for.
+ * Takes a reference away. NULL is allowed. The thread of a thread queue ends by itself, after the callout that is
+ * running, once nothing is scheduled on the queue and the last reference is gone; this is not waited for.
  */
 void reach_queue_release(reach_queue *queue);
 
 /* -------------------------------------------------------------------------------------------- change callbacks --- */
 
 /**
- * Called on the target's queue when the answer changed: the flags, or the link a packet would leave by (then the flags can
- * be the same as before).
+ * Called on the target's queue when the answer changed: the flags, or the link a packet would leave by (then the flags
+ * can be the same as before).
  *
  * Changes are coalesced: several changes between two looks give one call with the last answer, and a change that was
  * undone before anybody looked gives none. target is the pointer that was scheduled and is alive during the call. From
@@ -441,17 +454,18 @@ bool reach_set_callback(reach_target *target, reach_callback callback, void *inf
  *
  * For addresses and the zero address there is no callback at scheduling: ask with reach_get_flags, then be told of
  * changes. For host names one callback always follows, even without a change and even offline, never from inside this
- * call; reach_get_flags on the scheduled target takes its place. Names are looked up on helper threads while they are
+ * call; reach_get_flags on the scheduled target takes its place. That first callback says what is known without a
+ * look-up; another one follows if the look-up says otherwise. Names are looked up on helper threads while they are
  * scheduled, again when the network or resolv.conf changes, and again with growing pauses while look-ups fail.
  *
- * A target is on one queue at a time. After unscheduling returns, no new callback begins; one that is running on another
- * thread is not waited for (see reach_queue_flush).
+ * A target is on one queue at a time. After unscheduling returns, no new callback begins; one that is running on
+ * another thread is not waited for (see reach_queue_flush).
  *
  * @param target  the target
  * @param queue   NULL unschedules
- * @return true; false with EINVAL, EBUSY when the target is scheduled already (also on the same queue), ENOENT when it is
- *         unscheduled without being scheduled, ESTALE for a queue of the parent's in a forked child, or an error by which
- *         the kernel could not be asked, as for reach_get_flags.
+ * @return true; false with EINVAL, EBUSY when the target is scheduled already (also on the same queue), ENOENT when it
+ *         is unscheduled without being scheduled, ESTALE for a queue of the parent's in a forked child, or an error by
+ *         which the kernel could not be asked, as for reach_get_flags.
  *
  * Mirrors SCNetworkReachabilitySetDispatchQueue.
  */
@@ -466,43 +480,45 @@ bool reach_set_queue(reach_target *target, reach_queue *queue);
 typedef void (*reach_confirm_callback)(reach_target *target, bool online, reach_flags flags, void *info);
 
 /**
- * Asks for one answer worth acting on, and waits for it in the background: the cure for "no at first, yes a second later",
- * as after waking up or joining a network.
+ * Asks for one answer worth acting on, and waits for it in the background: the cure for "no at first, yes a second
+ * later", as after waking up or joining a network.
  *
  * If the target is online now, that is the answer. Else it is watched until it is online, which is then the answer at
  * once, or until the time is over, and the answer is offline. For a host name, online means that it has been looked up
- * and one of its addresses can be reached. The target need not be scheduled, and may be. When the kernel cannot be asked at
- * the deadline, the answer is offline too: reach_wait tells the two apart.
+ * and one of its addresses can be reached. The target need not be scheduled, and may be. When the kernel cannot be
+ * asked at the deadline, the answer is offline too: reach_wait tells the two apart.
  *
  * @param target      the target; it and the queue are kept alive until the answer is given or cancelled
  * @param timeout_ms  0 answers with what is true now; -1 waits for ever
  * @param queue       where callback is called, never from inside this function
  * @param callback    called exactly once, unless cancelled
  * @param info        handed to callback
- * @param release     run once for info, after callback or after cancelling, also when this function fails; NULL for none
+ * @param release     run once for info, after callback or after cancelling, also when this function fails; NULL for
+ *                    none
  * @return an id for reach_confirm_cancel, never reused; 0 with EINVAL or an error as for reach_set_queue.
  */
 uint64_t reach_confirm(reach_target *target, int timeout_ms, reach_queue *queue, reach_confirm_callback callback,
                        void *info, void (*release)(void *info));
 
 /**
- * Cancels a confirmation. Called on its queue, or for a manual queue on the thread that drives it, no answer comes after
- * this returned; from elsewhere, an answer that is being given already is not waited for.
+ * Cancels a confirmation. Called on its queue, or for a manual queue on the thread that drives it, no answer comes
+ * after this returned; from elsewhere, an answer that is being given already is not waited for.
  *
  * @param id  as reach_confirm gave it
- * @return true when it was pending and no answer will come; false with ENOENT when it was answered, cancelled or never was.
+ * @return true when it was pending and no answer will come; false with ENOENT when it was answered, cancelled or never
+ *         was.
  */
 bool reach_confirm_cancel(uint64_t id);
 
 /**
- * Waits until the target is online, or until the time is over: reach_confirm as a blocking call, for programs and scripts
- * without a loop. It may be called on any thread, inside callbacks too.
+ * Waits until the target is online, or until the time is over: reach_confirm as a blocking call, for programs and
+ * scripts without a loop. It may be called on any thread, inside callbacks too.
  *
  * @param target      the target
  * @param timeout_ms  0 does not wait; -1 waits for ever
  * @param flags       takes the flags behind the answer; NULL when they are not wanted
- * @return true when online; false with ETIMEDOUT when it is still offline, with flags written too; false with EINVAL, or
- *         with an error as for reach_set_queue, with flags not written. Signals do not end the wait.
+ * @return true when online; false with ETIMEDOUT when it is still offline, with flags written too; false with EINVAL,
+ *         or with an error as for reach_set_queue, with flags not written. Signals do not end the wait.
  */
 bool reach_wait(reach_target *target, int timeout_ms, reach_flags *flags);
 
@@ -511,9 +527,9 @@ bool reach_wait(reach_target *target, int timeout_ms, reach_flags *flags);
 /**
  * The status of a host, kept up to date. Mirrors FXReachability.
  *
- * A monitor makes name look-ups for its host from the moment it is made, and whenever the network changes: the shared one
- * for apple.com, until its host is changed. A program that only wants to know whether it is online is better served by
- * reach_is_online, by a target for the zero address, or by reach_wait on one: these cause no traffic at all.
+ * A monitor makes name look-ups for its host from the moment it is made, and whenever the network changes: the shared
+ * one for apple.com, until its host is changed. A program that only wants to know whether it is online is better served
+ * by reach_is_online, by a target for the zero address, or by reach_wait on one: these cause no traffic at all.
  *
  * Made by reach_monitor_create, freed by the last reach_monitor_release, after which its observers hear nothing more.
  * All monitors share one thread of the library, which starts with the first of them; observers are called on the queues
@@ -554,8 +570,8 @@ void reach_monitor_release(reach_monitor *monitor);
  * The status as the observers know it.
  *
  * @param monitor  NULL asks the shared one
- * @return a REACH_STATUS_; REACH_STATUS_UNKNOWN before the first answer, and after the host was changed until there is an
- *         answer about the new one. Never fails.
+ * @return a REACH_STATUS_; REACH_STATUS_UNKNOWN before the first answer, and after the host was changed until there is
+ *         an answer about the new one. Never fails.
  */
 reach_status reach_monitor_get_status(reach_monitor *monitor);
 
@@ -568,8 +584,8 @@ reach_status reach_monitor_get_status(reach_monitor *monitor);
 bool reach_monitor_is_reachable(reach_monitor *monitor);
 
 /**
- * Changes the host. The status is unknown at once, nothing is sent to observers by that, and no answer about the old host
- * comes later. Setting the same host again does nothing.
+ * Changes the host. The status is unknown at once, nothing is sent to observers by that, and no answer about the old
+ * host comes later. Setting the same host again does nothing.
  *
  * @param monitor  NULL means the shared one
  * @param host     as for reach_monitor_create; copied
@@ -583,7 +599,8 @@ bool reach_monitor_set_host(reach_monitor *monitor, const char *host);
  * @param monitor  NULL asks the shared one
  * @param buffer   takes the name, cut to fit and always ended with NUL; may be NULL when size is 0
  * @param size     bytes in buffer
- * @return the length of the whole name without its NUL, as snprintf; 0 with EINVAL when buffer is NULL and size is not 0.
+ * @return the length of the whole name without its NUL, as snprintf; 0 with EINVAL when buffer is NULL and size is not
+ *         0.
  */
 size_t reach_monitor_get_host(reach_monitor *monitor, char *buffer, size_t size);
 
@@ -594,16 +611,16 @@ size_t reach_monitor_get_host(reach_monitor *monitor, char *buffer, size_t size)
  * @param queue     where callback is called; kept alive until the observer is removed
  * @param callback  called when the status changes
  * @param info      handed to callback
- * @param release   run once for info when the observer is removed or its monitor ended, after the last call that may use
- *                  info; also when this function fails; NULL for none
+ * @param release   run once for info when the observer is removed or its monitor ended, after the last call that may
+ *                  use info; also when this function fails; NULL for none
  * @return an id for reach_monitor_remove_observer, never reused; 0 with EINVAL, or ESTALE in a forked child.
  */
 uint64_t reach_monitor_add_observer(reach_monitor *monitor, reach_queue *queue, reach_monitor_callback callback,
                                     void *info, void (*release)(void *info));
 
 /**
- * Removes an observer. Called on its queue, or for a manual queue on the thread that drives it, nothing is heard after this
- * returned; from elsewhere, a call that is being made already is not waited for.
+ * Removes an observer. Called on its queue, or for a manual queue on the thread that drives it, nothing is heard after
+ * this returned; from elsewhere, a call that is being made already is not waited for.
  *
  * @param id  as reach_monitor_add_observer gave it
  * @return true; false with ENOENT when there is no such observer.

@@ -41,8 +41,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two functions that glibc shows only under _GNU_SOURCE, which cannot be defined here: it changes types that Swift's own
- * view of glibc has too. */
+/* Two functions that glibc shows only under _GNU_SOURCE, which cannot be defined here: it changes types that Swift's
+ * own view of glibc has too. */
 struct mmsghdr;
 extern int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags, struct timespec *timeout);
 extern int pthread_setname_np(pthread_t thread, const char *name);
@@ -193,8 +193,8 @@ static inline int clinux_timerfd_monotonic(void)
 }
 static inline int clinux_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
 
-/* A timer that never fires and becomes readable when the wall clock jumps, which it does at resume from suspend: the only
- * way to be woken by a resume without waking up regularly to look. */
+/* A timer that never fires and becomes readable when the wall clock jumps, which it does at resume from suspend: the
+ * only way to be woken by a resume without waking up regularly to look. */
 static inline int clinux_timerfd_clock_jump(void)
 {
     struct itimerspec never = {.it_value = {.tv_sec = (time_t)(((uint64_t)1 << (sizeof(time_t) * 8 - 1)) - 1)}};
@@ -240,8 +240,8 @@ static inline void *clinux_map_wipe_on_fork(size_t size)
 /* A condition variable on the monotonic clock needs an attribute object that lives for two calls. */
 static inline int clinux_condition_init(pthread_cond_t *condition) { return pthread_cond_init(condition, NULL); }
 
-/* A detached thread with every signal blocked from its first instruction: the mask is inherited, so it is set around the
- * creation. stack_size 0 leaves the default. */
+/* A detached thread with every signal blocked from its first instruction: the mask is inherited, so it is set around
+ * the creation. stack_size 0 leaves the default. */
 static inline int clinux_thread_start(size_t stack_size, void *(*body)(void *), void *argument)
 {
     pthread_attr_t attributes;

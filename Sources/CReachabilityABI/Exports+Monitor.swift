@@ -5,8 +5,8 @@ import CReach
 import ReachabilitySwift
 import Synchronization
 
-/// A monitor ends with the last reference that a caller holds, though the object may live on during a callout. So callers'
-/// references are counted apart; each is also one retain of the object.
+/// A monitor ends with the last reference that a caller holds, though the object may live on during a callout. So
+/// callers' references are counted apart; each is also one retain of the object.
 private enum Monitor {
     static func object(_ handle: OpaquePointer?) -> MonitorCore? {
         Handle.object(handle, as: MonitorCore.self)

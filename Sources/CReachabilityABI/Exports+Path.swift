@@ -53,3 +53,8 @@ private func write<Characters>(_ text: [UInt8]?, to field: inout Characters) {
 public func reachReasonText(_ reason: Int32) -> UnsafePointer<CChar>? {
     CText.constant(ReachabilityReason(rawValue: reason)?.text ?? "unknown reason")
 }
+
+@_cdecl("reach_link_text")
+public func reachLinkText(_ kind: Int32) -> UnsafePointer<CChar>? {
+    CText.constant(LinkKind(rawValue: kind)?.text ?? "unknown link")
+}

@@ -14,19 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One table for what the library numbers and people and programs like to read as words. */
-static const struct {
-    const char *text;
-    const char *token;
-} kinds[] = {
-    [REACH_LINK_NONE] = {"none", "none"},
-    [REACH_LINK_OTHER] = {"of another kind", "other"},
-    [REACH_LINK_LOOPBACK] = {"loopback", "loopback"},
-    [REACH_LINK_ETHERNET] = {"Ethernet", "ethernet"},
-    [REACH_LINK_WIFI] = {"Wi-Fi", "wifi"},
-    [REACH_LINK_CELLULAR] = {"cellular", "cellular"},
-    [REACH_LINK_PPP] = {"PPP", "ppp"},
-    [REACH_LINK_TUNNEL] = {"tunnel", "tunnel"},
+/* What the library numbers, in the words of JSON. */
+static const char *const kind_tokens[] = {
+    [REACH_LINK_NONE] = "none",         [REACH_LINK_OTHER] = "other", [REACH_LINK_LOOPBACK] = "loopback",
+    [REACH_LINK_ETHERNET] = "ethernet", [REACH_LINK_WIFI] = "wifi",   [REACH_LINK_CELLULAR] = "cellular",
+    [REACH_LINK_PPP] = "ppp",           [REACH_LINK_TUNNEL] = "tunnel",
 };
 
 static const char *const reason_tokens[] = {
@@ -50,14 +42,9 @@ static const char *const reason_tokens[] = {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* A newer library may know kinds and reasons that this program does not. */
-static const char *kind_text(int32_t kind)
-{
-    return kind >= 0 && (size_t)kind < COUNT(kinds) ? kinds[kind].text : kinds[REACH_LINK_OTHER].text;
-}
-
 static const char *kind_token(int32_t kind)
 {
-    return kind >= 0 && (size_t)kind < COUNT(kinds) ? kinds[kind].token : kinds[REACH_LINK_OTHER].token;
+    return kind >= 0 && (size_t)kind < COUNT(kind_tokens) ? kind_tokens[kind] : kind_tokens[REACH_LINK_OTHER];
 }
 
 static const char *reason_token(int32_t reason)
@@ -186,7 +173,7 @@ static void print_sentence(const struct subject *subject)
     if (*path->interface_name != '\0') {
         fputs((path->flags & REACH_FLAG_IS_DIRECT) != 0 ? " directly on " : " through ", stdout);
         text_print(stdout, path->interface_name);
-        printf(" (%s)", kind_text(path->interface_kind));
+        printf(" (%s)", reach_link_text(path->interface_kind));
     }
     if (*path->gateway != '\0')
         printf(", by the gateway %s", path->gateway);
@@ -213,7 +200,7 @@ static void print_explanation(const struct subject *subject)
     if (path->interface_index != 0) {
         printf("    %-12s ", "interface");
         text_print(stdout, path->interface_name);
-        printf(", %s, index %" PRIu32 "\n", kind_text(path->interface_kind), path->interface_index);
+        printf(", %s, index %" PRIu32 "\n", reach_link_text(path->interface_kind), path->interface_index);
     } else {
         print_detail("interface", "");
     }

@@ -490,6 +490,22 @@ static void reasons(void *argument)
     }
 }
 
+static void link_texts(void *argument)
+{
+    (void)argument;
+    for (int32_t kind = REACH_LINK_NONE; kind <= REACH_LINK_TUNNEL; kind++) {
+        require(reach_link_text(kind)[0] != '\0');
+        require_message(strcmp(reach_link_text(kind), "unknown link") != 0, "kind %d has no text", kind);
+        for (int32_t other = REACH_LINK_NONE; other < kind; other++) {
+            require(strcmp(reach_link_text(kind), reach_link_text(other)) != 0);
+        }
+    }
+    static const int32_t strange[] = { -1, REACH_LINK_TUNNEL + 1, INT32_MAX, INT32_MIN };
+    for (size_t index = 0; index < sizeof strange / sizeof *strange; index++) {
+        require_text(reach_link_text(strange[index]), "unknown link");
+    }
+}
+
 static void versions(void *argument)
 {
     (void)argument;
@@ -521,6 +537,7 @@ int main(void)
         process_test(describe_cut),
         process_test(flags_meaning),
         process_test(reasons),
+        process_test(link_texts),
         process_test(versions),
     };
     return cmocka_run_group_tests_name("arguments", tests, NULL, NULL);

@@ -38,6 +38,7 @@ struct SignatureTests {
         ("reach_name_is_valid", haveSameSignature(reach_name_is_valid, reachNameIsValid)),
         ("reach_get_path", haveSameSignature(reach_get_path, reachGetPath)),
         ("reach_reason_text", haveSameSignature(reach_reason_text, reachReasonText)),
+        ("reach_link_text", haveSameSignature(reach_link_text, reachLinkText)),
 
         ("reach_queue_create", haveSameSignature(reach_queue_create, reachQueueCreate)),
         ("reach_queue_create_manual", haveSameSignature(reach_queue_create_manual, reachQueueCreateManual)),

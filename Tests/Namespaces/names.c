@@ -611,7 +611,8 @@ static void a_thousand_names(void *argument)
     }
     reach_queue_release(queue);
     wait_threads(2);
-    require_message(count_descriptors() <= descriptors + 2, "%zu descriptors are left", count_descriptors() - descriptors);
+    size_t left = count_descriptors() - descriptors;
+    require_message(left <= 2, "%zu descriptors are left", left);
     recorder_free(events);
 }
 

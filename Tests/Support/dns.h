@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Name service for scenarios: an /etc of the scenario's own, dnsmasq as the server that works, and a small one inside the
- * test for servers that don't. Everything is on the loopback link of the scenario's namespace, which must be up.
+ * Name service for scenarios: an /etc of the scenario's own, dnsmasq as the server that works, and a small one inside
+ * the test for servers that don't. Everything is on the loopback link of the scenario's namespace, which must be up.
  */
 #ifndef REACH_TESTS_DNS_H
 #define REACH_TESTS_DNS_H
@@ -20,8 +20,8 @@ void etc_replace(const char *name, const char *content);
 void etc_name_server(int server);
 
 /*
- * dnsmasq on 127.0.0.SERVER, with further arguments (NULL ends them), such as "--host-record=a.test,192.0.2.1". Names below
- * .test that are not given do not exist. Returns when it answers. Ended by dns_stop, or with the scenario.
+ * dnsmasq on 127.0.0.SERVER, with further arguments (NULL ends them), such as "--host-record=a.test,192.0.2.1". Names
+ * below .test that are not given do not exist. Returns when it answers. Ended by dns_stop, or with the scenario.
  */
 pid_t dns_start(int server, ...);
 void dns_stop(pid_t server);

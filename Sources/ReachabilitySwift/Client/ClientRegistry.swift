@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// What callers refer to by number: confirmations under way and observers. One for each process.
 ///
 /// Numbers count up and are never used again, so that a late cancel cannot hit somebody else's.
@@ -23,8 +22,8 @@ final class ClientRegistry: ProcessObject, @unchecked Sendable {
             self.kind = kind
         }
 
-        /// It is out of the registry, because a caller gave its number. Called without any lock. Returns whether it was in
-        /// time.
+        /// It is out of the registry, because a caller gave its number. Called without any lock. Returns whether it was
+        /// in time.
         func cancel() -> Bool { false }
     }
 

@@ -5,15 +5,16 @@ import Synchronization
 
 /// The status of a host with a memory, and those who observe it.
 ///
-/// It is driven by a queue of its own choosing, the engine; observers are told on the queues that they asked for. Statuses
-/// change on the engine alone, so that every observer hears them in order.
+/// It is driven by a queue of its own choosing, the engine; observers are told on the queues that they asked for.
+/// Statuses change on the engine alone, so that every observer hears them in order.
 package final class MonitorCore: @unchecked Sendable {
     package static let sharedHost: [UInt8] = [UInt8]("apple.com")
 
     /// References that callers in other languages hold. The object itself may live longer, during a callout.
     package let references = Atomic<Int>(1)
 
-    /// It was made as the one that everybody shares, by this process or by the one it was forked from. It is never freed.
+    /// It was made as the one that everybody shares, by this process or by the one it was forked from. It is never
+    /// freed.
     package let isShared: Bool
 
     private let engine: ReachabilityQueue
@@ -119,7 +120,8 @@ package final class MonitorCore: @unchecked Sendable {
         guard let news else { return false }
         if news.previous == new { return true }
         for observer in news.observers + ClientRegistry.current.universalObservers {
-            observer.tell(MonitorNews(core: self, source: source, status: new, previous: news.previous, host: news.host))
+            observer.tell(
+                MonitorNews(core: self, source: source, status: new, previous: news.previous, host: news.host))
         }
         return true
     }

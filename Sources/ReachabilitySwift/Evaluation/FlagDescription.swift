@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 extension ReachabilityFlags {
     private static let names: [(ReachabilityFlags, StaticString)] = [
         (.reachable, "Reachable"),

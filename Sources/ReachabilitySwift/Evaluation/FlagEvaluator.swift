@@ -10,8 +10,8 @@ package enum FlagEvaluator {
     /// - Parameters:
     ///   - question: what was asked.
     ///   - answer: what the kernel said.
-    ///   - link: the link that the answer names, or for a refusal the one that the question was bound to; nil when there is no
-    ///     such link.
+    ///   - link: the link that the answer names, or for a refusal the one that the question was bound to; nil when
+    ///   there is no such link.
     ///   - now: the time on the monotonic clock, for routes that go by themselves.
     /// - Throws: an error number that does not say "no", but that the kernel could not tell.
     package static func verdict(
@@ -109,7 +109,8 @@ package enum FlagEvaluator {
     private static func reasonForBeingDown(_ link: Link) -> ReachabilityReason {
         if !link.isEnabled { return .linkDisabled }
         // The kernel says so of every link that refers to another one; a veth's peer is no layer below it.
-        let isLowerLayer = link.operationalState == Link.OperationalState.lowerLayerDown && !link.infoKind.equals("veth")
+        let isLowerLayer =
+            link.operationalState == Link.OperationalState.lowerLayerDown && !link.infoKind.equals("veth")
         return isLowerLayer ? .lowerLayerDown : .noCarrier
     }
 

@@ -5,14 +5,14 @@ import CLinux
 
 /// A window on the kernel: one socket that hears of changes, one that asks.
 ///
-/// There is no copy of the routing table here, and there must be none: routes also vanish unannounced (when a link goes down
-/// or an address goes), rules and nexthop objects change which ones count, and a copy would have to repeat all that the
-/// kernel does. What is kept is the state of the few links that answers named, each until the kernel says that something
-/// about it changed.
+/// There is no copy of the routing table here, and there must be none: routes also vanish unannounced (when a link goes
+/// down or an address goes), rules and nexthop objects change which ones count, and a copy would have to repeat all
+/// that the kernel does. What is kept is the state of the few links that answers named, each until the kernel says that
+/// something about it changed.
 ///
 /// Order matters. The kernel announces many changes before it makes them, with its configuration lock held. So after
-/// anything was heard, the next questions are sent behind an RTM_GETLINK: its handler takes the same lock, so that by the
-/// time the questions are looked at, the change is made.
+/// anything was heard, the next questions are sent behind an RTM_GETLINK: its handler takes the same lock, so that by
+/// the time the questions are looked at, the change is made.
 ///
 /// Not thread-safe: the owner's lock guards it.
 package final class KernelView {
@@ -25,8 +25,8 @@ package final class KernelView {
     /// What each of them is, which stays the same for as long as the link exists.
     private var kinds: [Link] = []
     private var owesBarrier = false
-    /// The link that the next barrier asks for: the last one that was forgotten, since it will be needed, or else one that does
-    /// not exist, to which the answer is short.
+    /// The link that the next barrier asks for: the last one that was forgotten, since it will be needed, or else one
+    /// that does not exist, to which the answer is short.
     private var barrierLink = AddressLiteral.noLink
 
     /// Opens the sockets in the network namespace of the calling thread.
@@ -115,8 +115,8 @@ package final class KernelView {
         }
     }
 
-    /// Judges the internet at large by probes. A path by one of them is a path, whatever became of the others; "no path" takes
-    /// an answer to each.
+    /// Judges the internet at large by probes. A path by one of them is a path, whatever became of the others; "no
+    /// path" takes an answer to each.
     package func judgeInternet(_ probes: [RouteQuestion]) throws(Errno) -> Verdict {
         var verdicts = [Verdict]()
         var failure: Errno?
@@ -169,8 +169,8 @@ package final class KernelView {
 
     // MARK: Several next hops
 
-    /// When the link of an answer cannot be used, looks for another next hop of the same route that can: the kernel spreads
-    /// flows over all of them, and one that works is enough.
+    /// When the link of an answer cannot be used, looks for another next hop of the same route that can: the kernel
+    /// spreads flows over all of them, and one that works is enough.
     private func otherHop(
         _ question: RouteQuestion, _ answer: RouteAnswer, _ first: Verdict, _ now: UInt64
     ) throws(Errno) -> Verdict? {

@@ -3,8 +3,8 @@
 
 import CLinux
 
-/// Tells what a link is from what the kernel says of it: device type, link kind, device class and driver. Never from its
-/// name, which people and udev choose.
+/// Tells what a link is from what the kernel says of it: device type, link kind, device class and driver. Never from
+/// its name, which people and udev choose.
 package enum LinkClassifier {
     /// ARPHRD_ numbers; <linux/if_arp.h> cannot be imported beside <net/if.h>.
     private enum HardwareType {
@@ -42,8 +42,8 @@ package enum LinkClassifier {
         return .ethernet
     }
 
-    /// DEVTYPE in the device's uevent file. sysfs shows the network namespace that it was mounted in, so that the file counts
-    /// only when it is about this very link.
+    /// DEVTYPE in the device's uevent file. sysfs shows the network namespace that it was mounted in, so that the file
+    /// counts only when it is about this very link.
     private static func kindByDeviceClass(_ link: Link) throws(Errno) -> LinkKind? {
         var path = [UInt8]("/sys/class/net/")
         path.append(contentsOf: link.name.bytes)
@@ -77,8 +77,8 @@ package enum LinkClassifier {
         var storage: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     }
 
-    /// Drivers that make Ethernet-like devices of modems. They set the device class too; this is for when sysfs shows another
-    /// namespace or is not mounted.
+    /// Drivers that make Ethernet-like devices of modems. They set the device class too; this is for when sysfs shows
+    /// another namespace or is not mounted.
     private static func isModemDriver(_ driver: InterfaceName) -> Bool {
         driver.equals("qmi_wwan") || driver.equals("cdc_mbim") || driver.equals("huawei_cdc_ncm")
             || driver.equals("sierra_net") || driver.equals("hso") || driver.equals("mhi_wwan_mbim")

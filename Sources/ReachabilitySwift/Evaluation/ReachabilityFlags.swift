@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// What can be said of the way to a target. Empty means not reachable.
 ///
 /// Mirrors SCNetworkReachabilityFlags, bit for bit.

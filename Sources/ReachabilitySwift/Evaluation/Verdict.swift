@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// Why the flags are what they are. The raw values are those of REACH_REASON_ in the C header.
 public enum ReachabilityReason: Int32, Sendable {
     case reachable = 0
@@ -89,8 +88,8 @@ package struct Verdict: Sendable {
         return best
     }
 
-    /// What callbacks are about: the flags, and the link by which a packet would leave. A difference in anything else is no
-    /// change, and where no packet would leave, there is no such link.
+    /// What callbacks are about: the flags, and the link by which a packet would leave. A difference in anything else
+    /// is no change, and where no packet would leave, there is no such link.
     package func isSameAnswer(as other: Verdict) -> Bool {
         flags == other.flags && (flags.isEmpty || path.link == other.path.link)
     }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// What can be said of a host name without looking it up.
 package enum HostName {
     /// "localhost" and every name below .localhost, in any case, with or without a dot at the end (RFC 6761).
@@ -15,8 +14,8 @@ package enum HostName {
         return end == count || (end > count + 1 && name[end - count - 1] == UInt8(ascii: "."))
     }
 
-    /// Letters, digits and hyphens in labels of 1 to 63 bytes, 253 bytes in all, an optional dot at the end (RFC 1123), or an
-    /// address in text.
+    /// Letters, digits and hyphens in labels of 1 to 63 bytes, 253 bytes in all, an optional dot at the end (RFC 1123),
+    /// or an address in text.
     package static func isValid(_ name: [UInt8]) -> Bool {
         if AddressLiteral.parse(name) != nil {
             // What follows a % is a link, whose name has limits too.

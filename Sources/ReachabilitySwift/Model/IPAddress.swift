@@ -101,8 +101,9 @@ public struct IPAddress: Equatable, Sendable {
     /// fe80::/10.
     package var isLinkLocalV6: Bool { family == .v6 && high >> 54 == 0x3fa }
 
-    /// Whether a packet to this IPv6 address may be routed, so that a link-local source would be of no use: every unicast
-    /// address that is not link-local or loopback, private ones (fc00::/7) included, and multicast of global scope.
+    /// Whether a packet to this IPv6 address may be routed, so that a link-local source would be of no use: every
+    /// unicast address that is not link-local or loopback, private ones (fc00::/7) included, and multicast of global
+    /// scope.
     package var isGlobalScopeV6: Bool {
         guard family == .v6 else { return false }
         if high >> 56 == 0xff { return (high >> 48) & 0xf == 0xe }

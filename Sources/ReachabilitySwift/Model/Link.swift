@@ -21,6 +21,20 @@ public enum LinkKind: Int32, Sendable {
     case ppp = 6
     /// tun, WireGuard, GRE, IP in IP and other point-to-point links.
     case tunnel = 7
+
+    /// The kind in words, a constant.
+    package var text: StaticString {
+        switch self {
+        case .none: return "none"
+        case .other: return "of another kind"
+        case .loopback: return "loopback"
+        case .ethernet: return "Ethernet"
+        case .wifi: return "Wi-Fi"
+        case .cellular: return "cellular"
+        case .ppp: return "PPP"
+        case .tunnel: return "tunnel"
+        }
+    }
 }
 
 /// The state of a link, as RTM_GETLINK tells it.

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// One thing the kernel is asked: which way would a packet go?
 package struct RouteQuestion: Equatable, Sendable {
     package let destination: IPAddress

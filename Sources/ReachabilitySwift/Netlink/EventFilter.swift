@@ -3,13 +3,15 @@
 
 import CLinux
 
-/// A program for the kernel that drops route messages about prefixes in which nobody is interested, before they wake anybody.
+/// A program for the kernel that drops route messages about prefixes in which nobody is interested, before they wake
+/// anybody.
 ///
-/// It keeps everything it is not sure about: every message that is no route message, other families, routes without a prefix
-/// length or destination. So it can only err by letting through; EventSocket's reader then decides with the same rule.
+/// It keeps everything it is not sure about: every message that is no route message, other families, routes without a
+/// prefix length or destination. So it can only err by letting through; EventSocket's reader then decides with the same
+/// rule.
 ///
-/// Classic BPF reads numbers as big-endian. The message's type is in the machine's byte order, so that it is compared with
-/// swapped constants; addresses are big-endian, so that they read as the model's numbers.
+/// Classic BPF reads numbers as big-endian. The message's type is in the machine's byte order, so that it is compared
+/// with swapped constants; addresses are big-endian, so that they read as the model's numbers.
 package struct EventFilter {
     /// Above this many addresses the program would be longer than it is worth, and nothing is filtered.
     package static let addressLimit = 96

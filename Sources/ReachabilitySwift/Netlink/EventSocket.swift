@@ -5,15 +5,16 @@ import CLinux
 
 /// Hears from the kernel that something changed: links, addresses, routes, rules and nexthop objects, never neighbours.
 ///
-/// A message is only a hint that an answer may have changed; the answer is always asked for again. So messages may be lost
-/// (the kernel then says so), and nothing is ever kept from them.
+/// A message is only a hint that an answer may have changed; the answer is always asked for again. So messages may be
+/// lost (the kernel then says so), and nothing is ever kept from them.
 ///
 /// Not thread-safe: the owner's lock guards it.
 package final class EventSocket {
     /// Enough of a message to see which prefix or link it is about; the rest is cut off.
     private static let slotSize = 192
     private static let slots = 32
-    /// How many batches one drain reads at most, so that a storm cannot keep it for ever. What is left counts as unknown.
+    /// How many batches one drain reads at most, so that a storm cannot keep it for ever. What is left counts as
+    /// unknown.
     private static let drainLimit = 256
 
     private var fd: FileDescriptor
@@ -74,8 +75,8 @@ package final class EventSocket {
         fd.abandonIfReplaced()
     }
 
-    /// Whether there is nothing to read, neither a message nor the news that some were lost. Costs less than a receive that
-    /// finds nothing. False when in doubt.
+    /// Whether there is nothing to read, neither a message nor the news that some were lost. Costs less than a receive
+    /// that finds nothing. False when in doubt.
     package var isQuiet: Bool {
         var memory = clinux_receive_memory()
         guard clinux_receive_memory(fd.rawValue, &memory) == 0 else { return false }
@@ -91,7 +92,8 @@ package final class EventSocket {
 
     /// Reads everything that is there, without waiting.
     ///
-    /// - Returns: false when there was nothing: then whatever was asked after the last drain that returned true is still so.
+    /// - Returns: false when there was nothing: then whatever was asked after the last drain that returned true is
+    ///   still so.
     /// - Throws: only before anything was read. An error after that counts as lost messages.
     package func drain(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
         // Taken before the socket is seen to be empty: what is lost after that is not what was known.

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// A window on bytes that came from outside, from which nothing can be read that is not there.
 ///
 /// Every byte of the kernel's is read through this type. Numbers are in the machine's byte order, as rtnetlink's are.

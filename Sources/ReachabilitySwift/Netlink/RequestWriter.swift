@@ -20,8 +20,8 @@ struct RequestWriter {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
     var hasRoom: Bool { buffer.count - count >= RequestWriter.longest }
 
-    /// RTM_GETROUTE. With listHops, the kernel shows the matching entry of the table with all its next hops, instead of the
-    /// way one packet would take.
+    /// RTM_GETROUTE. With listHops, the kernel shows the matching entry of the table with all its next hops, instead of
+    /// the way one packet would take.
     mutating func askRoute(_ question: RouteQuestion, listHops: Bool, sequence: UInt32) {
         let start = begin(type: UInt16(RTM_GETROUTE), sequence: sequence)
         let bits = UInt8(question.destination.family.bitWidth)

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// Finds out whose answer a route message can affect: the addresses that lie in its prefix.
 ///
 /// Made anew when it is asked after something was added or removed, so that scheduling costs nothing.

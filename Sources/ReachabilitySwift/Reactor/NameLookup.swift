@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// A name that somebody on a queue wants to know the addresses of. Subscriptions for the same name share it.
 ///
 /// Owned by the reactor, under its lock.
@@ -102,8 +101,8 @@ extension Reactor {
         }
     }
 
-    /// Looks a name up again because what it means may have changed. One that is under way is given up for it, though not
-    /// many times in a row: each one that hangs holds up a thread.
+    /// Looks a name up again because what it means may have changed. One that is under way is given up for it, though
+    /// not many times in a row: each one that hangs holds up a thread.
     func refreshLookup(_ lookup: NameLookup, now: UInt64) {
         if let request = lookup.request {
             if let last = lookup.lastGivenUp, now &- last < Reactor.pauseBetweenGivingUp {

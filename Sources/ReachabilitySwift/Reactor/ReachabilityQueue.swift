@@ -56,8 +56,8 @@ public final class ReachabilityQueue: @unchecked Sendable {
     ///
     /// - Parameter milliseconds: how long to wait for something to do; 0 does not wait, -1 waits for ever.
     /// - Returns: the number of callouts made.
-    /// - Throws: invalidArgument for a queue with a thread, wouldDeadlock from inside a callback of the same queue, busy when
-    ///   another thread is in it, interrupted when a signal came first.
+    /// - Throws: invalidArgument for a queue with a thread, wouldDeadlock from inside a callback of the same queue,
+    ///   busy when another thread is in it, interrupted when a signal came first.
     @discardableResult
     public func dispatch(timeout milliseconds: Int32) throws(Errno) -> Int {
         try drive(milliseconds, asData: false).callouts

@@ -5,12 +5,12 @@ import CLinux
 
 /// What a queue is made of: one event socket, the answers of what is scheduled, timers and callouts, all on one thread.
 ///
-/// A change goes from the kernel's message to the callback on the thread that drives the reactor, with no hand-over. That
-/// thread is the queue's own, or whichever one the caller dispatches a manual queue on.
+/// A change goes from the kernel's message to the callback on the thread that drives the reactor, with no hand-over.
+/// That thread is the queue's own, or whichever one the caller dispatches a manual queue on.
 ///
-/// Callouts are made without the lock; everything else happens under it, on any thread. Nothing that belongs to a caller is
-/// ever let go under the lock: whoever removes a subscription holds a reference to it, and callouts that came to nothing are
-/// dropped outside.
+/// Callouts are made without the lock; everything else happens under it, on any thread. Nothing that belongs to a
+/// caller is ever let go under the lock: whoever removes a subscription holds a reference to it, and callouts that came
+/// to nothing are dropped outside.
 package final class Reactor: @unchecked Sendable {
     /// What epoll says is ready.
     private enum Token: UInt32 {
@@ -494,8 +494,8 @@ package final class Reactor: @unchecked Sendable {
         if let failure = failures.first { throw failure.error }
     }
 
-    /// Brings one answer up to date when it may not be, without regard to how many rounds there were. What cannot be asked
-    /// stays to be evaluated, and why is returned.
+    /// Brings one answer up to date when it may not be, without regard to how many rounds there were. What cannot be
+    /// asked stays to be evaluated, and why is returned.
     func judgeNow(_ subscription: Subscription) -> Errno? {
         guard hasWork || isDeaf else { return nil }
         do throws(Errno) {

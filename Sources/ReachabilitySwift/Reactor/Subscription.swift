@@ -44,8 +44,8 @@ package class Subscription: AnySchedule, @unchecked Sendable {
         queue?.reactor.rejudge(self)
     }
 
-    /// The callback that a name is owed says what is known without a look-up, however fast that was: so that the order of
-    /// callbacks does not depend on a race.
+    /// The callback that a name is owed says what is known without a look-up, however fast that was: so that the order
+    /// of callbacks does not depend on a race.
     final var resolution: Resolution {
         if sharesResolution, owesCallback.load(ordering: .acquiring) { return .none }
         return lookup?.resolution ?? .none
@@ -60,8 +60,8 @@ package class Subscription: AnySchedule, @unchecked Sendable {
     /// After an evaluation: is there something to call about?
     func wantsCallout() -> Bool { false }
 
-    /// When its turn has come, under the lock: whether there is still something to call about. Takes note of what will be
-    /// said.
+    /// When its turn has come, under the lock: whether there is still something to call about. Takes note of what will
+    /// be said.
     func prepareCallout(asData: Bool) -> Bool { false }
 
     /// Makes the callout that was prepared, without any lock. Nil, or what is to be returned as data instead.
@@ -109,8 +109,8 @@ extension ReachabilityTarget {
     ///
     /// Mirrors SCNetworkReachabilitySetDispatchQueue.
     ///
-    /// - Throws: busy when it is scheduled already, noEntry when it is unscheduled without being scheduled, stale for a queue
-    ///   of this process's parent, or the error by which the kernel could not be asked.
+    /// - Throws: busy when it is scheduled already, noEntry when it is unscheduled without being scheduled, stale for a
+    ///   queue of this process's parent, or the error by which the kernel could not be asked.
     public func setQueue(_ queue: ReachabilityQueue?) throws(Errno) {
         if let queue {
             try schedule(on: queue)

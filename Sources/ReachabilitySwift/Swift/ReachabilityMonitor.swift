@@ -87,6 +87,13 @@ public final class ReachabilityMonitor: Sendable {
         public let previousStatus: ReachabilityStatus
         /// The host that both are about.
         public let host: String
+
+        /// A change with these parts, as a program's own tests may need one.
+        public init(status: ReachabilityStatus, previousStatus: ReachabilityStatus, host: String) {
+            self.status = status
+            self.previousStatus = previousStatus
+            self.host = host
+        }
     }
 
     /// Adds an observer. It hears of every change of the status after this call, in order, with the status before.

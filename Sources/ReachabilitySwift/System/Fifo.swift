@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// First in, first out, in amortised constant time and with memory in proportion to what is in it.
 package struct Fifo<Element> {
     private var elements: [Element?] = []

@@ -7,8 +7,8 @@ import Synchronization
 /// A few words that are zero again in every child that fork makes, however it was made.
 ///
 /// This is how a child learns that the sockets and locks it inherited are its parent's. An atfork handler would miss
-/// children made by a bare clone, and comparing process ids costs a system call at each question. Where the kernel cannot
-/// wipe a page at fork (before Linux 4.14), the process id is compared after all.
+/// children made by a bare clone, and comparing process ids costs a system call at each question. Where the kernel
+/// cannot wipe a page at fork (before Linux 4.14), the process id is compared after all.
 package final class ForkPage: @unchecked Sendable {
     /// Who uses which word.
     package enum Slot: Int {
@@ -17,8 +17,8 @@ package final class ForkPage: @unchecked Sendable {
 
     private static let slotCount = 4
 
-    /// What was stored last, by this process or by one it was forked from. Kept apart from the page so that whoever looks for
-    /// leaks finds what the process keeps on purpose, and so that a child finds what it inherited.
+    /// What was stored last, by this process or by one it was forked from. Kept apart from the page so that whoever
+    /// looks for leaks finds what the process keeps on purpose, and so that a child finds what it inherited.
     private let last = Memory.array(of: UInt.self, count: ForkPage.slotCount)
 
     package static let shared = ForkPage(wiping: true)
@@ -82,8 +82,8 @@ package class ProcessObject: @unchecked Sendable {
     /// The one that was inherited over a fork and could not be freed.
     fileprivate final var inherited: UInt = 0
 
-    /// In a child, right after the first use of its own: frees what the parent's object holds, if that can be done. It is not
-    /// known what the parent's other threads were doing with it.
+    /// In a child, right after the first use of its own: frees what the parent's object holds, if that can be done. It
+    /// is not known what the parent's other threads were doing with it.
     package func discardAfterFork() -> Bool { false }
 }
 
@@ -135,8 +135,8 @@ package final class ProcessMark: ProcessObject, @unchecked Sendable {
 
     package static var current: ProcessMark { local.current }
 
-    /// Guards what is scheduled where, for all targets: a lock of each target's own could stay locked in a forked child.
-    /// Innermost: no other lock is taken and no system call is made under it.
+    /// Guards what is scheduled where, for all targets: a lock of each target's own could stay locked in a forked
+    /// child. Innermost: no other lock is taken and no system call is made under it.
     package let schedules = Lock()
 
     package var isCurrent: Bool { ProcessMark.current === self }

@@ -5,8 +5,8 @@ import CLinux
 
 /// A mutual exclusion lock that cannot be taken twice by one thread, and its condition.
 ///
-/// Never held during a callout, and never while the last reference to an object of a caller is dropped: code that removes
-/// something under the lock returns it from the closure and lets go of it outside.
+/// Never held during a callout, and never while the last reference to an object of a caller is dropped: code that
+/// removes something under the lock returns it from the closure and lets go of it outside.
 package final class Lock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>

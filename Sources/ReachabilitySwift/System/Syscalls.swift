@@ -17,8 +17,8 @@ enum Syscalls {
         }
     }
 
-    /// One datagram without waiting: its true length, which exceeds the buffer's when it was cut, and the sender's port.
-    /// Nil when there is none.
+    /// One datagram without waiting: its true length, which exceeds the buffer's when it was cut, and the sender's
+    /// port. Nil when there is none.
     @inline(never)
     static func receive(
         _ fd: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// Something that can be due at a point in time: it is its own timer.
 package class Timed {
     package fileprivate(set) final var deadline = Deadline.never

@@ -5,8 +5,8 @@ import CLinux
 
 /// Answers "what are the flags now?" for the whole process, on the thread that asks.
 ///
-/// One socket hears of changes. When it has nothing to read, whatever was asked before is still so, and a kept verdict is the
-/// kernel's own; when it has, everything kept counts as out of date. No thread and no loop is needed.
+/// One socket hears of changes. When it has nothing to read, whatever was asked before is still so, and a kept verdict
+/// is the kernel's own; when it has, everything kept counts as out of date. No thread and no loop is needed.
 package final class Asker: ProcessObject, @unchecked Sendable {
     private static let local = ForkLocal<Asker>(.asker) { Asker(clock: .system) }
 
@@ -19,8 +19,8 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     private let lock = Lock()
     private let clock: Clock
     private var view: KernelView?
-    /// Grows whenever something was heard. It begins with the time, so that a forked child never takes what its parent kept
-    /// for its own.
+    /// Grows whenever something was heard. It begins with the time, so that a forked child never takes what its parent
+    /// kept for its own.
     private var generation: UInt64
     private var internet = Verdict()
     private var internetGeneration: UInt64 = 0
@@ -45,8 +45,8 @@ package final class Asker: ProcessObject, @unchecked Sendable {
         return (target.asked, generation)
     }
 
-    /// Closes the parent's sockets in a forked child, and lets go of everything else. A daemon may have closed them, and got
-    /// their numbers again.
+    /// Closes the parent's sockets in a forked child, and lets go of everything else. A daemon may have closed them,
+    /// and got their numbers again.
     package override func discardAfterFork() -> Bool {
         guard lock.tryLock() else { return false }
         view?.abandonIfReplaced()
@@ -67,8 +67,8 @@ package final class Asker: ProcessObject, @unchecked Sendable {
         do throws(Errno) {
             try refreshOnce(target)
         } catch {
-            // Programs that become daemons close every descriptor they find. The numbers may be somebody else's by now, so
-            // that they must not be closed again.
+            // Programs that become daemons close every descriptor they find. The numbers may be somebody else's by now,
+            // so that they must not be closed again.
             guard error == .badDescriptor || error == .notSocket else { throw error }
             view?.abandon()
             view = nil

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-
 /// What a target asks about, and how that becomes questions to the kernel and their verdicts an answer.
 package enum Destination: Sendable {
     /// The internet at large, by either family.
@@ -59,10 +58,10 @@ package enum Destination: Sendable {
         }
     }
 
-    /// Destinations that stand for the internet at large: one in each half of the IPv4 addresses and of 2000::/3, so that a VPN
-    /// that routes halves counts, and so does a router with a full table and no default route. They must be addresses that
-    /// every full table has and that nobody routes for their own sake, as is done with well-known name servers. No packet is
-    /// ever sent to them.
+    /// Destinations that stand for the internet at large: one in each half of the IPv4 addresses and of 2000::/3, so
+    /// that a VPN that routes halves counts, and so does a router with a full table and no default route. They must be
+    /// addresses that every full table has and that nobody routes for their own sake, as is done with well-known name
+    /// servers. No packet is ever sent to them.
     package static let internetProbes: [RouteQuestion] = [
         RouteQuestion(destination: IPAddress(v4: 0x4900_0001)),  // 73.0.0.1, an access provider's
         RouteQuestion(destination: IPAddress(v4: 0xc629_0004)),  // 198.41.0.4, a root name server
@@ -77,7 +76,9 @@ package enum Destination: Sendable {
         case .address(let address): questions.append(RouteQuestion(destination: address))
         case .pair(let local, let remote):
             let bound = local.flatMap { $0.isUnspecified ? nil : $0 }
-            if let local = bound ?? (remote == nil ? local : nil) { questions.append(RouteQuestion(destination: local)) }
+            if let local = bound ?? (remote == nil ? local : nil) {
+                questions.append(RouteQuestion(destination: local))
+            }
             if let remote { questions.append(RouteQuestion(destination: remote, source: sameFamily(bound, remote))) }
         case .localhost:
             questions.append(RouteQuestion(destination: .loopbackV4))

@@ -37,8 +37,8 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
 
     /// Begins a look-up.
     ///
-    /// - Parameter completion: called on another thread, at most once, and not after cancel has returned, unless it was being
-    ///   called already.
+    /// - Parameter completion: called on another thread, at most once, and not after cancel has returned, unless it was
+    ///   being called already.
     /// - Throws: when not one thread can be had.
     package func resolve(
         _ host: [UInt8], completion: @escaping (Request, Resolution) -> Void
@@ -106,7 +106,8 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
         }
     }
 
-    /// Asks libc. Every answer is checked: addresses of other families, of wrong lengths and repeated ones are left out.
+    /// Asks libc. Every answer is checked: addresses of other families, of wrong lengths and repeated ones are left
+    /// out.
     private static func lookUp(_ host: [UInt8]) -> Resolution {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

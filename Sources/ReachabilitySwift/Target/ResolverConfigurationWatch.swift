@@ -5,8 +5,9 @@ import CLinux
 
 /// Hears when the files change that decide what names mean: resolv.conf and hosts.
 ///
-/// Programs that write resolv.conf put a new file in its place, or write to the file that a link leads to, or write into a
-/// bind-mounted one. So three things are watched: the directory, the directory that the link leads to, and the file itself.
+/// Programs that write resolv.conf put a new file in its place, or write to the file that a link leads to, or write
+/// into a bind-mounted one. So three things are watched: the directory, the directory that the link leads to, and the
+/// file itself.
 ///
 /// Not thread-safe: the owner's lock guards it.
 package final class ResolverConfigurationWatch {
