@@ -17,7 +17,7 @@
 struct client {
     struct recorder *events;
     pthread_mutex_t lock;
-    char log[256];
+    char log[1024];
     size_t length;
     int retained, released;
     void *info;                                            /* as the last callout got it */

@@ -182,6 +182,38 @@ static void a_waiting_loop_delivers_rather_than_an_idle_one(void *argument)
     finish(target, &client);
 }
 
+/* Two targets were first put on this loop, which does not run, and each is on another that does. Whichever of the two sees
+ * to this loop's queue has to wake the other one up. */
+static void loops_wake_each_other_up(void *argument)
+{
+    struct client first, second;
+
+    (void)argument;
+    one_cable();
+    SCNetworkReachabilityRef one = internet(&first), other = internet(&second);
+    struct loop_thread *thread_one = loop_thread_start(MODE), *thread_other = loop_thread_start(MODE);
+    require(schedule(one, here(), MODE));
+    require(schedule(other, here(), MODE));
+    require(schedule(one, loop_thread_loop(thread_one), MODE));
+    require(schedule(other, loop_thread_loop(thread_other), MODE));
+    for (int i = 0; i < 100; i++) {
+        ip(i % 2 == 0 ? ROUTE_ADD : ROUTE_DEL);
+        struct event event = next_callout(&first), other_event = next_callout(&second);
+        require_int(event.thread, loop_thread_id(thread_one));
+        require_int(other_event.thread, loop_thread_id(thread_other));
+        require_int(event.flags, i % 2 == 0 ? ONLINE : 0);
+        require_int(other_event.flags, event.flags);
+    }
+    require(unschedule(one, here(), MODE));
+    require(unschedule(other, here(), MODE));
+    require(unschedule(one, loop_thread_loop(thread_one), MODE));
+    require(unschedule(other, loop_thread_loop(thread_other), MODE));
+    loop_thread_stop(thread_one);
+    loop_thread_stop(thread_other);
+    finish(one, &first);
+    finish(other, &second);
+}
+
 static void callouts_come_only_in_the_modes_of_the_schedule(void *argument)
 {
     CFStringRef special = CFSTR("special"), common = CFSTR("made common");
@@ -462,6 +494,41 @@ static void flags_are_those_of_the_delivery(void *argument)
     finish(other, &witness);
 }
 
+static bool undone;
+
+static void undo_once(SCNetworkReachabilityRef target, struct client *client)
+{
+    (void)target;
+    (void)client;
+    if (!undone) {
+        undone = true;
+        ip(ROUTE_DEL);
+    }
+}
+
+/* The same within one turn of the loop: the first callout undoes what the second was signalled for. */
+static void flags_are_those_of_the_delivery_within_a_turn(void *argument)
+{
+    struct client first, second;
+
+    (void)argument;
+    one_cable();
+    SCNetworkReachabilityRef one = internet(&first), other = internet(&second);
+    first.in_callout = undo_once;
+    second.in_callout = undo_once;
+    require(schedule(one, here(), MODE));
+    require(schedule(other, here(), MODE));
+    ip(ROUTE_ADD);
+    while (recorder_count(first.events) == 0 || recorder_count(second.events) == 0) {
+        CFRunLoopRunInMode(MODE, (double)deadline_ms() / 1000, TRUE);
+    }
+    require_int(next_callout(&first).flags + next_callout(&second).flags, ONLINE);
+    require(unschedule(one, here(), MODE));
+    require(unschedule(other, here(), MODE));
+    finish(one, &first);
+    finish(other, &second);
+}
+
 static void what_was_signalled_before_unscheduling_is_dropped(void *argument)
 {
     struct client client, witness;
@@ -558,6 +625,41 @@ static void no_callout_begins_after_unscheduling(void *argument)
     require(unschedule(one, here(), MODE));
     finish(one, &first);
     finish(other, &second);
+}
+
+static SCNetworkReachabilityRef pair_of[2];
+
+static void take_the_other_out_of_the_mode(SCNetworkReachabilityRef target, struct client *client)
+{
+    client->in_callout = NULL;
+    require(unschedule(pair_of[target == pair_of[0]], here(), MODE));
+}
+
+/* The same when the other target stays scheduled, in another mode: there, its change is delivered. */
+static void no_callout_begins_in_a_mode_the_target_has_left(void *argument)
+{
+    struct client clients[2];
+
+    (void)argument;
+    one_cable();
+    for (int i = 0; i < 2; i++) {
+        pair_of[i] = internet(&clients[i]);
+        clients[i].in_callout = take_the_other_out_of_the_mode;
+        require(schedule(pair_of[i], here(), MODE));
+        require(schedule(pair_of[i], here(), CFSTR("other")));
+    }
+    ip(ROUTE_ADD);
+    require_int(CFRunLoopRunInMode(MODE, 10, TRUE), kCFRunLoopRunHandledSource);
+    CFRunLoopRunInMode(MODE, 0, FALSE);
+    require_int(recorder_count(clients[0].events) + recorder_count(clients[1].events), 1);
+    require_int(CFRunLoopRunInMode(CFSTR("other"), 10, TRUE), kCFRunLoopRunHandledSource);
+    for (int i = 0; i < 2; i++) {
+        require_int(recorder_count(clients[i].events), 1);
+        require_int(next_callout(&clients[i]).flags, ONLINE);
+        (void)unschedule(pair_of[i], here(), MODE);
+        require(unschedule(pair_of[i], here(), CFSTR("other")));
+        finish(pair_of[i], &clients[i]);
+    }
 }
 
 /* A target that another thread unschedules and releases is gone at once, though the loop is waiting. */
@@ -783,6 +885,7 @@ int main(void)
         namespace_test(unscheduling_from_elsewhere_does_nothing),
         namespace_test(one_loop_delivers_for_all),
         namespace_test(a_waiting_loop_delivers_rather_than_an_idle_one),
+        namespace_test(loops_wake_each_other_up),
         namespace_test(a_target_can_be_scheduled_again_at_once),
         namespace_test(a_target_can_be_moved_inside_its_callback),
         namespace_test(a_callback_can_be_set_after_scheduling),
@@ -791,9 +894,11 @@ int main(void)
         namespace_test(the_interface_counts_and_other_changes_do_not),
         namespace_test(callouts_come_on_the_loops_thread_while_it_runs),
         namespace_test(flags_are_those_of_the_delivery),
+        namespace_test(flags_are_those_of_the_delivery_within_a_turn),
         namespace_test(what_was_signalled_before_unscheduling_is_dropped),
         namespace_test(a_scheduled_target_keeps_itself_alive),
         namespace_test(no_callout_begins_after_unscheduling),
+        namespace_test(no_callout_begins_in_a_mode_the_target_has_left),
         namespace_test(a_callback_may_run_the_loop),
 #ifndef REACH_USE_COREFOUNDATION
         process_test(each_thread_has_its_loop),

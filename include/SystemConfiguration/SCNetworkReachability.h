@@ -823,4 +823,20 @@ static inline Boolean SCNetworkReachabilitySetDispatchQueue(SCNetworkReachabilit
 }
 #endif
 
+/* Apple's has it too. Here it comes last, as it is built upon this one. */
+#include <SystemConfiguration/SCNetwork.h>
+
+/* After every header that could define these members. */
+#ifdef REACH_SIN_LEN
+#define sin_len  sin_zero[0]
+#define sin6_len sin6_flowinfo
+#ifndef IN_LINKLOCALNETNUM
+#define IN_LINKLOCALNETNUM ((in_addr_t)0xA9FE0000)
+#endif
+#endif
+#ifdef REACH_SA_LEN
+#define sa_len sa_data[13]
+#define ss_len __ss_align
+#endif
+
 #endif

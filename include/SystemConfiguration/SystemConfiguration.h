@@ -14,7 +14,8 @@
  * Macros to be defined before the first inclusion, on the compiler's command line or in a prefix header:
  *
  *   REACH_SIN_LEN             sin_len and sin6_len, which Linux does not have, are there to be assigned to. They land in
- *                             bytes that no one looks at: in sin_zero, and in sin6_flowinfo.
+ *                             bytes that no one looks at: in sin_zero, and in sin6_flowinfo. With them comes
+ *                             IN_LINKLOCALNETNUM, the network 169.254 by which such code asks about the local link.
  *   REACH_SA_LEN              the same for sa_len and ss_len. sa_len lands in the last byte of an IPv4 address's sin_zero;
  *                             do not assign to it through a pointer to an IPv6 address, of which it would be a part.
  *   REACH_USE_COREFOUNDATION  CoreFoundation is a real one, found further down the include path and linked by you. Targets
@@ -27,15 +28,5 @@
 
 #include <SystemConfiguration/SCNetwork.h>
 #include <SystemConfiguration/SCNetworkReachability.h>
-
-/* After every header that could define these members. */
-#ifdef REACH_SIN_LEN
-#define sin_len  sin_zero[0]
-#define sin6_len sin6_flowinfo
-#endif
-#ifdef REACH_SA_LEN
-#define sa_len sa_data[13]
-#define ss_len __ss_align
-#endif
 
 #endif
