@@ -19,6 +19,8 @@
 
 /* A little more than the shortest time between two looks in a storm, so that each change is looked at by itself. */
 #define PAUSE INT64_C(12000000)
+#define TARGETS 500
+#define UNRELATED 0x0a000000u /* 10.0.0.0 */
 
 static unsigned calls;
 
@@ -90,20 +92,43 @@ static void change_to_callback(unsigned count)
     }
 }
 
-/* A link message says nothing that could be sorted out in the kernel, and here it changes no answer. */
+/* What the queue does about one message, after which nobody is to be called. */
+static void dispatch_in_vain(reach_queue *queue)
+{
+    struct pollfd readable = {.fd = reach_queue_fd(queue), .events = POLLIN};
+    if (poll(&readable, 1, 1000) != 1)
+        bench_fail("the message did not come");
+    dispatch(queue, 0);
+    if (calls != 0)
+        bench_fail("a callback without a change");
+}
+
+/* With so many targets the kernel does not sort out messages any more, so that this one comes, and matters to nobody. */
 static void unrelated_message(unsigned count)
 {
     reach_queue *queue = queue_with(target_for("0.0.0.0"));
-    struct pollfd readable = {.fd = reach_queue_fd(queue), .events = POLLIN};
+    for (unsigned i = 0; i < TARGETS; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "100.%u.%u.1", 64 + i / 250, i % 250);
+        if (!reach_set_queue(target_for(text), queue))
+            bench_fail("the target cannot be scheduled: %s", strerror(errno));
+    }
+    for (unsigned i = 0; i < count; i++) {
+        network_host_route(UNRELATED, i % 2 == 0);
+        dispatch_in_vain(queue);
+    }
+}
+
+/* Any message about a link may matter to everybody, so that everything is asked again; here no answer changes. */
+static void link_message(unsigned count)
+{
+    reach_queue *queue = queue_with(target_for("0.0.0.0"));
     int64_t next = bench_now();
     for (unsigned i = 0; i < count; i++) {
         bench_until(next += PAUSE);
         network_touch_link(1000 + i % 2);
-        if (poll(&readable, 1, 1000) == 1)
-            dispatch(queue, 0);
+        dispatch_in_vain(queue);
     }
-    if (calls != 0)
-        bench_fail("a callback without a change");
 }
 
 int main(int count, char **arguments)
@@ -116,6 +141,7 @@ int main(int count, char **arguments)
         {"flags-after-change", flags_after_change},
         {"change-to-callback", change_to_callback},
         {"unrelated-message", unrelated_message},
+        {"link-message", link_message},
     };
     if (count == 3) {
         network_must_be_empty();

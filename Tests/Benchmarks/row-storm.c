@@ -27,7 +27,7 @@ struct weather {
 };
 
 struct listener {
-    const char *peer;
+    const char *peer; /* NULL: nobody listens, to see what the storm itself costs */
     const char *name;
     bool works;
     struct samples cpu;      /* of the candidate, for each part, in ns */
@@ -69,10 +69,16 @@ static uint32_t part_messages(const struct weather *weather)
 static void part(struct listener *listener, const struct weather *weather)
 {
     static uint64_t number;
-    struct agent agent = {.stages = strncmp(listener->peer, "raw", 3) == 0 ? 2 : 1};
+    struct agent agent = {.stages = 1};
     uint32_t messages = part_messages(weather);
+    if (listener->peer == NULL) {
+        samples_add(&listener->sender, (double)storm(messages, weather->paced));
+        return;
+    }
     if (!listener->works)
         return;
+    if (strncmp(listener->peer, "raw", 3) == 0)
+        agent.stages = 2;
     listener->works = agent_start(&agent, bench_peer_path(listener->peer), 10, 20000);
     if (!listener->works) {
         bench_note(weather->row, "%s does not work here", listener->name);
@@ -83,7 +89,6 @@ static void part(struct listener *listener, const struct weather *weather)
     listener->works = settle(&agent, &number, false);
     bench_until(bench_now() + 20000000);
     listener->works = settle(&agent, &number, true) && listener->works;
-    bench_until(bench_now() + 20000000);
     if (!listener->works) {
         bench_note(weather->row, "%s does not report changes here", listener->name);
         agent_stop(&agent);
@@ -96,6 +101,9 @@ static void part(struct listener *listener, const struct weather *weather)
     long switches = 0;
     bool right = true;
     for (int online = 0; online < 2; online++) {
+        /* It has reported; going to sleep after that is not the storm's either. */
+        if (!online || weather->paced)
+            bench_until(bench_now() + 20000000);
         long before = bench_switches(agent.process);
         sender += storm(messages / 2, weather->paced);
         /* What the change of the default route costs is not the storm's. */
@@ -116,14 +124,17 @@ static void part(struct listener *listener, const struct weather *weather)
 }
 
 /* Figures for the number of messages that the row is about, whatever the parts had. */
-static void report(const struct weather *weather, const struct listener *listener, const struct listener *reference)
+static void report(const struct weather *weather, const struct listener *listener, const struct listener *reference,
+                   const struct listener *nobody)
 {
     const char *name = listener->name;
     double parts = weather->paced ? PARTS : 1;
-    if (!listener->works || listener->cpu.count == 0)
+    if (listener != nobody && (!listener->works || listener->cpu.count == 0))
+        return;
+    bench_report(weather->row, name, "sender's cpu", "ns", &listener->sender, nobody->name, &nobody->sender);
+    if (listener == nobody)
         return;
     bench_report(weather->row, name, "cpu", "ns", &listener->cpu, reference->name, &reference->cpu);
-    bench_report(weather->row, name, "sender's cpu", "ns", &listener->sender, reference->name, &reference->sender);
     bench_report_one(weather->row, name, "context switches", "", samples_quantile(&listener->switches, 0.5) * parts,
                      NULL, NAN);
     bench_report_one(weather->row, name, "needless reports", "", samples_quantile(&listener->reports, 0.5), NULL, NAN);
@@ -142,16 +153,17 @@ static void run(const struct weather *weather)
     /* Qt is not here: its backend on GLib's monitor never reports a change, as the latency row shows. */
     struct listener listeners[] = {
         {.peer = "raw", .name = "raw recv loop"},
-        {.peer = "raw-filtered", .name = "raw recv loop, filtered in the kernel"},
+        {.peer = "raw-filtered", .name = "raw, filtered"},
         {.peer = "reach", .name = "libreach"},
         {.peer = "libnl", .name = "libnl"},
         {.peer = "glib", .name = "GLib"},
+        {.peer = NULL, .name = "nobody"},
     };
     const size_t count = sizeof listeners / sizeof listeners[0];
     uint32_t messages = part_messages(weather);
     for (size_t i = 0; i < count; i++)
-        listeners[i].works = bench_peer_path(listeners[i].peer) != NULL;
-    for (unsigned round = 0; round < (weather->paced ? PARTS : STORMS); round++)
+        listeners[i].works = listeners[i].peer != NULL && bench_peer_path(listeners[i].peer) != NULL;
+    for (unsigned round = 0; round < (weather->paced ? PARTS : bench_rounds(STORMS, 1)); round++)
         for (size_t i = 0; i < count; i++)
             part(&listeners[(i + round) % count], weather);
     for (size_t i = 0; i < count; i++) {
@@ -159,7 +171,7 @@ static void run(const struct weather *weather)
         scale(&listeners[i].sender, (double)MESSAGES / messages);
     }
     for (size_t i = 0; i < count; i++)
-        report(weather, &listeners[i], &listeners[0]);
+        report(weather, &listeners[i], &listeners[0], &listeners[count - 1]);
 }
 
 void row_storm(void)
