@@ -75,6 +75,20 @@ void client_clear_log(struct client *client)
     pthread_mutex_unlock(&client->lock);
 }
 
+void client_wait_released(struct client *client, int times)
+{
+    int64_t end = now_ms() + deadline_ms();
+    int released;
+
+    do {
+        pthread_mutex_lock(&client->lock);
+        released = client->released;
+        pthread_mutex_unlock(&client->lock);
+        require_message(now_ms() < end, "the context was released %d times, not %d", released, times);
+        sched_yield();
+    } while (released != times);
+}
+
 static const void *client_retain(const void *client)
 {
     client_write((struct client *)client, '+');

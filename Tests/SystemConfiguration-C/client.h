@@ -27,6 +27,10 @@ struct client {
 void client_begin(struct client *client);
 void client_end(struct client *client);
 void client_clear_log(struct client *client);
+
+/* Waits until the context has been released so many times. There is no event after it that could be waited for. */
+void client_wait_released(struct client *client, int times);
+
 SCNetworkReachabilityContext client_context(struct client *client);
 void client_callout(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *client);
 

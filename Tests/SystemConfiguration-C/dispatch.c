@@ -317,9 +317,7 @@ static void all_kinds_of_queues_serve(void *argument)
         require(SCNetworkReachabilitySetDispatchQueue(target, NULL));
         CFRelease(target);
         /* A callout ends after it was heard of, and on these queues nothing comes only after it. */
-        while (__atomic_load_n(&client.released, __ATOMIC_ACQUIRE) != 3) {
-            sched_yield();
-        }
+        client_wait_released(&client, 3);
         client_end(&client);
     }
     dispatch_release(queues[0]);
