@@ -10,7 +10,9 @@ $(BUILD)/tests/model: Tests/Model/model.c $(SUPPORT_LIB) $(BUILD)/libreach.so
 
 .PHONY: test-model
 test-model: $(BUILD)/tests/model ## random calls and changes (REACH_MODEL_SEED, REACH_MODEL_ROUNDS, REACH_MODEL_CALLS)
-	$(BUILD)/tests/model
+	@rm -f $(BUILD)/model.txt
+	REACH_TEST_REPORT=$(TOP)/$(BUILD)/model.txt $(BUILD)/tests/model
+	@cat $(BUILD)/model.txt
 
 # Under the sanitizers too: see mk/test-sanitize.mk for how they are built.
 SANITIZE_TARGETS += sanitize-model

@@ -8,4 +8,6 @@ $(BUILD)/tests/soak: Tests/Soak/soak.c Tests/Soak/default_route.h $(SUPPORT_LIB)
 
 .PHONY: soak
 soak: $(BUILD)/tests/soak ## a million route flips and 100,000 schedules; SOAK_PART=10 does a tenth
-	REACH_SOAK_PART=$(or $(SOAK_PART),1) $(BUILD)/tests/soak
+	@rm -f $(BUILD)/soak.txt
+	REACH_SOAK_PART=$(or $(SOAK_PART),1) REACH_TEST_REPORT=$(TOP)/$(BUILD)/soak.txt $(BUILD)/tests/soak
+	@cat $(BUILD)/soak.txt

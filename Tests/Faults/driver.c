@@ -734,8 +734,13 @@ static void monitored(bool fresh)
             wrong("after the fault the monitor never said %s (%u events)", route_is_there ? "online" : "offline",
                   recorder.events);
         }
-        reach_status status = reach_monitor_get_status(monitor);
-        if (status != (route_is_there ? REACH_STATUS_VIA_WIFI : REACH_STATUS_NOT_REACHABLE)) {
+        /* What was told last may have been told before the last change; the status then follows. */
+        reach_status status, truth_now = route_is_there ? REACH_STATUS_VIA_WIFI : REACH_STATUS_NOT_REACHABLE;
+        int64_t end = now_ms() + DEADLINE_MS;
+        while ((status = reach_monitor_get_status(monitor)) != truth_now && now_ms() < end) {
+            poll(NULL, 0, 1);
+        }
+        if (status != truth_now) {
             wrong("after the fault the status is %d", status);
         }
         flip();

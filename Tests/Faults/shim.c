@@ -42,7 +42,7 @@ enum kind {
 /* Every function that is covered, by number. */
 #define FUNCTIONS(X) \
     X(socket) X(bind) X(setsockopt) X(getsockopt) X(getsockname) X(connect) X(send) X(sendto) X(sendmsg) X(recv) \
-    X(recvfrom) X(recvmsg) X(recvmmsg) X(open) X(openat) X(fstat) X(realpath) X(read) X(write) X(close) X(ioctl) \
+    X(recvfrom) X(recvmsg) X(recvmmsg) X(open) X(openat) X(fstat) X(realpath) X(read) X(close) X(ioctl) \
     X(fcntl) X(epoll_create1) X(epoll_ctl) X(epoll_wait) X(epoll_pwait) X(eventfd) X(timerfd_create) \
     X(timerfd_settime) X(inotify_init1) X(inotify_add_watch) X(inotify_rm_watch) X(poll) X(ppoll) X(mmap) \
     X(madvise) X(pthread_create) X(pthread_attr_init) X(pthread_attr_setstacksize) X(pthread_setname_np) \
@@ -70,6 +70,8 @@ struct fault {
 
 #define ERROR(function, error) { F_##function, #error, FAIL, error }
 #define SPOIL(function, outcome, kind) { F_##function, outcome, kind, 0 }
+/* A call that with right arguments fails only where a sandbox refuses it: then it does so from the beginning. */
+#define SANDBOX(function, error) { F_##function, #error " (sandbox)", FAIL, error }
 #define RECEIVE(function) \
     ERROR(function, EINTR), ERROR(function, EAGAIN), ERROR(function, ENOBUFS), ERROR(function, ENOMEM), \
     SPOIL(function, "empty datagram", EMPTY), SPOIL(function, "short datagram", SHORT), \
@@ -92,7 +94,6 @@ static const struct fault table[] = {
     ERROR(fstat, EIO), ERROR(fstat, ENOMEM),
     ERROR(realpath, ENOENT), ERROR(realpath, EACCES), ERROR(realpath, ENOMEM),
     ERROR(read, EINTR), ERROR(read, EAGAIN), ERROR(read, EIO), SPOIL(read, "nothing read", EMPTY),
-    ERROR(write, EINTR), ERROR(write, EAGAIN), ERROR(write, EIO),
     ERROR(close, EINTR), ERROR(close, EIO),
     ERROR(ioctl, EOPNOTSUPP), ERROR(ioctl, ENODEV), ERROR(ioctl, EPERM), ERROR(ioctl, ENOMEM),
     ERROR(fcntl, EINVAL), ERROR(fcntl, EMFILE),
@@ -103,7 +104,7 @@ static const struct fault table[] = {
     ERROR(eventfd, EMFILE), ERROR(eventfd, ENFILE), ERROR(eventfd, ENOMEM), ERROR(eventfd, ENODEV),
     ERROR(timerfd_create, EMFILE), ERROR(timerfd_create, ENFILE), ERROR(timerfd_create, ENOMEM),
     ERROR(timerfd_create, ENODEV),
-    ERROR(timerfd_settime, EINVAL), ERROR(timerfd_settime, ECANCELED),
+    SANDBOX(timerfd_settime, EPERM),
     ERROR(inotify_init1, EMFILE), ERROR(inotify_init1, ENFILE), ERROR(inotify_init1, ENOMEM),
     ERROR(inotify_add_watch, ENOSPC), ERROR(inotify_add_watch, ENOMEM), ERROR(inotify_add_watch, ENOENT),
     ERROR(inotify_add_watch, EACCES), ERROR(inotify_rm_watch, EINVAL),
@@ -212,7 +213,8 @@ static const struct fault *fault_of(enum function function, const void *caller)
         const struct fault *of_function[16];
         unsigned count = 0;
         for (unsigned i = 0; i < FAULT_COUNT && count < 16; i++) {
-            if (table[i].function == function && table[i].kind != MEMORY && table[i].kind != HANG) {
+            bool is_sandbox = strstr(table[i].outcome, "(sandbox)") != NULL;
+            if (table[i].function == function && table[i].kind != MEMORY && table[i].kind != HANG && !is_sandbox) {
                 of_function[count++] = &table[i];
             }
         }
@@ -478,9 +480,20 @@ ssize_t read(int fd, void *data, size_t size)
     return fault != NULL ? 0 : real_read(fd, data, size);
 }
 
+/* Adding one to an eventfd has no way to fail that could be told from a broken kernel. So there is no fault of it; but
+ * it is made sure that nothing else is ever written to. */
 ssize_t write(int fd, const void *data, size_t size)
 {
-    FAIL_IF_TOLD(write)
+    REAL(write)
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    if (caller >= atomic_load(&library_start) && caller < atomic_load(&library_end)) {
+        char path[64], kind[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, kind, sizeof kind - 1) < 0 || strcmp(kind, "anon_inode:[eventfd]") != 0) {
+            dprintf(STDERR_FILENO, "WRONG: the library writes to descriptor %d, which is %s\n", fd, kind);
+            _exit(1);
+        }
+    }
     return real_write(fd, data, size);
 }
 

@@ -4,7 +4,8 @@
  * A long life in a short time: what a process goes through in months. Memory in use, descriptors and threads are
  * written down after a tenth of it and must be the same at its end.
  *
- *     REACH_SOAK_PART   does a part of it: 10 for a tenth
+ *     REACH_SOAK_PART     does a part of it: 10 for a tenth
+ *     REACH_TEST_REPORT   a file that the figures are added to
  */
 #include "support.h"
 
@@ -48,6 +49,23 @@ static void connected(void)
 
 /* --------------------------------------------------------------------------------------------------- the books --- */
 
+/* The harness shows what a scenario prints only when it fails; figures are wanted in each case. */
+__attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
+{
+    const char *path = getenv("REACH_TEST_REPORT");
+    FILE *file = path == NULL ? stdout : fopen(path, "ae");
+    va_list arguments;
+    require_message(file != NULL, "%s: %s", path, errno_name(errno));
+    va_start(arguments, format);
+    vfprintf(file, format, arguments);
+    va_end(arguments);
+    if (file == stdout) {
+        fflush(file);
+    } else {
+        fclose(file);
+    }
+}
+
 struct usage {
     size_t bytes, resident, descriptors, threads;
 };
@@ -67,10 +85,9 @@ static struct usage usage_now(void)
 
 static void require_flat(const char *what, struct usage early, struct usage late)
 {
-    printf("%s: bytes in use %zu and %zu, resident %zu and %zu KiB, descriptors %zu and %zu, threads %zu and %zu\n",
+    report("%s: bytes in use %zu and %zu, resident %zu and %zu KiB, descriptors %zu and %zu, threads %zu and %zu\n",
            what, early.bytes, late.bytes, early.resident / 1024, late.resident / 1024, early.descriptors,
            late.descriptors, early.threads, late.threads);
-    fflush(stdout);
     require_message(late.bytes <= early.bytes + tolerated_bytes, "memory grew from %zu to %zu bytes", early.bytes,
                     late.bytes);
     require_message(late.resident <= early.resident + (1u << 20), "resident memory grew from %zu to %zu bytes",
@@ -146,7 +163,7 @@ static void route_flips(void *argument)
         wait_for_flags(&by_hand, manual, present ? ONLINE : 0);
     }
     require_flat("route flips", early, usage_now());
-    printf("%lu flips, %lu callbacks on a thread, %lu by hand\n", count, atomic_load(&on_thread.calls),
+    report("%lu flips, %lu callbacks on a thread, %lu by hand\n", count, atomic_load(&on_thread.calls),
            atomic_load(&by_hand.calls));
     require(reach_set_queue(internet, NULL) && reach_set_queue(outside, NULL));
     reach_release(internet);
@@ -223,7 +240,7 @@ static void schedules(void *argument)
     require(reach_queue_flush(thread) && reach_queue_dispatch(manual, 0) >= 0);
     wait_count(&releases, count);
     require_flat("schedules", early, usage_now());
-    printf("%lu cycles\n", count);
+    report("%lu cycles\n", count);
     reach_release(kept);
     reach_queue_release(thread);
     reach_queue_release(manual);
@@ -263,7 +280,7 @@ static void confirmations_and_monitors(void *argument)
     wait_count(&callbacks, answers);
     wait_count(&releases, given);
     require_flat("confirmations and monitors", early, usage_now());
-    printf("%lu confirmations, %lu answers, %lu infos\n", count, answers, given);
+    report("%lu confirmations, %lu answers, %lu infos\n", count, answers, given);
     reach_release(internet);
     reach_queue_release(thread);
 }
@@ -295,7 +312,7 @@ static void thread_queues(void *argument)
     wait_threads(threads);
     wait_count(&releases, count);
     require_flat("thread queues", early, usage_now());
-    printf("%lu threads, one after the other\n", count);
+    report("%lu threads, one after the other\n", count);
 }
 
 int main(void)
