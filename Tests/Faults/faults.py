@@ -225,7 +225,8 @@ def main():
     scenarios = subprocess.run([str(arguments.driver), "list"], check=True, capture_output=True, text=True,
                                env={**os.environ, "LD_PRELOAD": str(arguments.shim),
                                     "LD_LIBRARY_PATH": str(arguments.library.parent)}).stdout.split()
-    workers = min(2, os.cpu_count() or 1)
+    # The cases wait more than they work.
+    workers = 5 * (os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:
         for worker in range(workers):
             place = pathlib.Path(folder, str(worker))
