@@ -19,7 +19,8 @@ let package = Package(
             name: "CReachabilityABI", dependencies: ["CLinux", "CReach", "ReachabilitySwift"],
             exclude: ["libreach.map", "symbols.txt"]),
         .target(name: "FXReachability", dependencies: ["ReachabilitySwift"]),
-        .target(name: "SystemConfiguration", dependencies: ["ReachabilitySwift"]),
+        .systemLibrary(name: "CSystemConfiguration", path: "Sources/CSystemConfiguration"),
+        .target(name: "SystemConfiguration", dependencies: ["CSystemConfiguration", "ReachabilitySwift"]),
         .testTarget(name: "CReachabilityABITests", dependencies: ["CReach", "CReachabilityABI", "ReachabilitySwift"]),
         .testTarget(
             name: "ReachabilitySwiftTests",
@@ -32,6 +33,8 @@ let package = Package(
             name: "reachability-swift-scenarios",
             dependencies: ["ReachabilitySwift", "ReachabilityTestSupport"],
             path: "Tests/ReachabilitySwiftScenarios"),
+        .testTarget(name: "SystemConfigurationTests", dependencies: ["SystemConfiguration"],
+                    exclude: ["Consumer", "in-namespace"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -17,7 +17,7 @@ C_HEADERS    := $(wildcard Sources/CLinux/*) include/reach.h include/module.modu
 MAP          := Sources/CReachabilityABI/libreach.map
 
 LINK_SMALL := -shared -fuse-ld=lld -Wl,--gc-sections -Wl,--icf=all -Wl,--version-script=$(MAP) -Wl,-soname=libreach.so.1 \
-              -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,text -Wl,-z,nodelete -Wl,--build-id
+              -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,text -Wl,-z,nodelete -Wl,--build-id -Wl,-mllvm,-enable-machine-outliner=always
 
 all: lib
 

@@ -25,6 +25,8 @@ package final class KernelView {
     /// What each of them is, which stays the same for as long as the link exists.
     private var kinds: [Link] = []
     private var owesBarrier = false
+    /// The answers of one batch; kept so that asking allocates nothing.
+    private var scratch: [RouteAnswer] = []
     /// The link that the next barrier asks for: the last one that was forgotten, since it will be needed, or else one
     /// that does not exist, to which the answer is short.
     private var barrierLink = AddressLiteral.noLink
@@ -54,7 +56,7 @@ package final class KernelView {
 
     /// Whether nothing was announced since the last drain. False when in doubt.
     @inline(__always)
-    package var isQuiet: Bool { events.isQuiet }
+    package func isQuiet() -> Bool { events.isQuiet() }
 
     package func withEventDescriptor<Result, Failure: Error>(
         _ body: (borrowing FileDescriptor) throws(Failure) -> Result
@@ -94,17 +96,23 @@ package final class KernelView {
     ///   - deliver: takes each verdict with the place of its question, or the error by which the kernel could not tell.
     /// - Throws: when the kernel could not be asked at all.
     package func judge(
-        _ questions: [RouteQuestion], _ deliver: (Int, Result<Verdict, Errno>) -> Void
+        _ questions: ArraySlice<RouteQuestion>, _ deliver: (Int, Result<Verdict, Errno>) -> Void
     ) throws(Errno) {
         let now = clock.monotonic()
         var start = 0
         while start < questions.count {
             let count = min(questions.count - start, RequestSocket.batchLimit - 1)
-            let batch = questions[start..<start + count]
-            let answers = try ask(batch)
+            let first = questions.startIndex + start
+            let batch = questions[first..<first + count]
+            // Taken out while it is used, since a look for another next hop asks meanwhile.
+            var answers = scratch
+            scratch = []
+            defer { scratch = answers }
+            try ask(batch, into: &answers)
             try learnLinks(batch, answers)
-            for (place, answer) in answers.enumerated() {
-                let question = batch[start + place]
+            for place in 0..<count {
+                let answer = answers[place]
+                let question = batch[first + place]
                 var result = verdict(question, answer, now)
                 if case .success(let first) = result, let better = try otherHop(question, answer, first, now) {
                     result = .success(better)
@@ -120,7 +128,7 @@ package final class KernelView {
     package func judgeInternet(_ probes: [RouteQuestion]) throws(Errno) -> Verdict {
         var verdicts = [Verdict]()
         var failure: Errno?
-        try judge(probes) { _, result in
+        try judge(probes[...]) { _, result in
             switch result {
             case .success(let verdict): verdicts.append(verdict)
             case .failure(let error): failure = failure ?? error
@@ -140,8 +148,9 @@ package final class KernelView {
         }
     }
 
-    private func ask(_ questions: ArraySlice<RouteQuestion>) throws(Errno) -> [RouteAnswer] {
-        var answers = [RouteAnswer](repeating: .failure(Errno.badMessage), count: questions.count)
+    private func ask(_ questions: ArraySlice<RouteQuestion>, into answers: inout [RouteAnswer]) throws(Errno) {
+        answers.removeAll(keepingCapacity: true)
+        for _ in 0..<questions.count { answers.append(.failure(Errno.badMessage)) }
         let shift = owesBarrier ? 1 : 0
         let wanted = barrierLink
         var barrierAnswer: Link?
@@ -164,7 +173,6 @@ package final class KernelView {
         owesBarrier = false
         barrierLink = AddressLiteral.noLink
         if let barrierAnswer { try remember(barrierAnswer) }
-        return answers
     }
 
     // MARK: Several next hops
@@ -186,7 +194,8 @@ package final class KernelView {
         var best: Verdict?
         for hop in hops.prefix(RequestSocket.batchLimit) where !hop.isDead && hop.link != route.link {
             let bound = RouteQuestion(destination: question.destination, source: question.source, link: hop.link)
-            let answers = try ask([bound])
+            var answers = [RouteAnswer]()
+            try ask([bound], into: &answers)
             try learnLinks([bound], answers)
             guard let answer = answers.first, case .success(let verdict) = verdict(bound, answer, now),
                 verdict.flags.rank > (best ?? first).flags.rank

@@ -45,25 +45,26 @@ public enum ReachabilityReason: Int32, Sendable {
 package struct Path: Sendable {
     /// What was judged.
     package var destination: IPAddress?
-    /// Index of the link that it leaves by; 0 when there is none.
-    package var link: UInt32 = 0
-    package var linkName = InterfaceName()
-    package var linkKind = LinkKind.none
     package var gateway: IPAddress?
     package var source: IPAddress?
+    package var linkName = InterfaceName()
+    /// Index of the link that it leaves by; 0 when there is none.
+    package var link: UInt32 = 0
+    package var linkKind = LinkKind.none
 
     package init() {}
 }
 
 /// The answer for a target, with its reason and its path.
 package struct Verdict: Sendable {
-    package var flags: ReachabilityFlags = []
-    package var reason = ReachabilityReason.noRoute
+    // In an order without holes: verdicts are copied a lot.
     package var path = Path()
-    package var isUsableByV4 = false
-    package var isUsableByV6 = false
     /// When a route that the verdict rests on goes by itself, unannounced.
     package var expiry = Deadline.never
+    package var flags: ReachabilityFlags = []
+    package var reason = ReachabilityReason.noRoute
+    package var isUsableByV4 = false
+    package var isUsableByV6 = false
 
     package init(flags: ReachabilityFlags = [], reason: ReachabilityReason = .noRoute) {
         self.flags = flags
@@ -88,9 +89,28 @@ package struct Verdict: Sendable {
         return best
     }
 
+    /// What is kept for each of many targets.
+    package var answer: Answer { Answer(flags: flags, reason: reason, link: path.link) }
+}
+
+/// The part of a verdict that is kept for each of many targets.
+package struct Answer: Sendable {
+    package private(set) var flags: ReachabilityFlags = []
+    package private(set) var reason = ReachabilityReason.noRoute
+    /// Index of the link by which a packet would leave.
+    private var link: UInt32 = 0
+
+    package init() {}
+
+    fileprivate init(flags: ReachabilityFlags, reason: ReachabilityReason, link: UInt32) {
+        self.flags = flags
+        self.reason = reason
+        self.link = link
+    }
+
     /// What callbacks are about: the flags, and the link by which a packet would leave. A difference in anything else
     /// is no change, and where no packet would leave, there is no such link.
-    package func isSameAnswer(as other: Verdict) -> Bool {
-        flags == other.flags && (flags.isEmpty || path.link == other.path.link)
+    package func isSame(as other: Answer) -> Bool {
+        flags == other.flags && (flags.isEmpty || link == other.link)
     }
 }

@@ -14,13 +14,14 @@ public struct IPAddress: Equatable, Sendable {
         package var bitWidth: Int { self == .v4 ? 32 : 128 }
     }
 
-    package let family: Family
     /// The first eight bytes of an IPv6 address as a number, 0 for IPv4.
     package let high: UInt64
     /// The last eight bytes of an IPv6 address, or the four of an IPv4 one, as a number.
     package let low: UInt64
     /// Index of the link that the address is scoped to, 0 for none.
     package let link: UInt32
+    // Last, so that there is no hole before the numbers, and an optional address is as small as an address.
+    package let family: Family
 
     private init(family: Family, high: UInt64, low: UInt64, link: UInt32) {
         self.family = family

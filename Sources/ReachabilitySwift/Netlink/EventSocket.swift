@@ -75,13 +75,15 @@ package final class EventSocket {
         fd.abandonIfReplaced()
     }
 
+    /// What was found at the last look.
+    private var seen = clinux_receive_memory()
+
     /// Whether there is nothing to read, neither a message nor the news that some were lost. Costs less than a receive
     /// that finds nothing. False when in doubt.
-    package var isQuiet: Bool {
-        var memory = clinux_receive_memory()
-        guard clinux_receive_memory(fd.rawValue, &memory) == 0 else { return false }
+    package func isQuiet() -> Bool {
+        guard clinux_receive_memory(fd.rawValue, &seen) == 0 else { return false }
         // A number that somebody closed and that stands for another socket now has another size or other losses.
-        return memory.waiting == 0 && memory.dropped == known.dropped && memory.size == known.size
+        return seen.waiting == 0 && seen.dropped == known.dropped && seen.size == known.size
     }
 
     func withDescriptor<Result, Failure: Error>(
@@ -96,9 +98,8 @@ package final class EventSocket {
     ///   still so.
     /// - Throws: only before anything was read. An error after that counts as lost messages.
     package func drain(_ visit: (NetworkEvent) -> Void) throws(Errno) -> Bool {
-        // Taken before the socket is seen to be empty: what is lost after that is not what was known.
-        var memory = clinux_receive_memory()
-        if clinux_receive_memory(fd.rawValue, &memory) == 0 { known = memory }
+        // As it was before the socket is seen to be empty: what is lost after that is not what was known.
+        known = seen
         // One message at a time first: many calls find none, most others one.
         guard try receiveOne(visit) else { return false }
         do throws(Errno) {

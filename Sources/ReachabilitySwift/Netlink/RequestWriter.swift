@@ -72,7 +72,12 @@ struct RequestWriter {
     private mutating func appendAddress(_ type: UInt16, _ address: IPAddress) {
         append(UInt16(4 + address.byteCount))
         append(type)
-        for index in 0..<address.byteCount { append(address.byte(index)) }
+        if address.family == .v4 {
+            append(UInt32(truncatingIfNeeded: address.low).bigEndian)
+        } else {
+            append(address.high.bigEndian)
+            append(address.low.bigEndian)
+        }
     }
 
     private mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {

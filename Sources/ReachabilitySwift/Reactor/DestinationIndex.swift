@@ -7,12 +7,9 @@
 struct DestinationIndex {
     struct Entry {
         let address: IPAddress
-        /// The subscription's place, or internet.
+        /// The subscription's place, or -1 minus the place of a probe for the internet.
         let slot: Int
     }
-
-    /// Stands for everybody who depends on the internet at large.
-    static let internet = -1
 
     private var entries: [Entry] = []
 

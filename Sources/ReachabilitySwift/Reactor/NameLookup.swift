@@ -35,7 +35,8 @@ package final class NameLookup: Timed, @unchecked Sendable {
         return pause + jitter % (pause / 4)
     }
 
-    func noteSuccess() {
+    /// The pauses begin anew: the look-up worked, or what it may have failed for has changed.
+    func forgetFailures() {
         failures = 0
     }
 
@@ -73,7 +74,7 @@ extension Reactor {
         lookup.request = nil
         timers.remove(lookup)
         // An answer that nobody took in any more would keep the look-up, and that its reactor.
-        ended.removeAll { $0.0 === lookup }
+        ended.removeAll { $0.lookup === lookup }
         let place = lookupPlace(lookup.host)
         if place < lookups.count, lookups[place] === lookup { lookups.remove(at: place) }
     }
@@ -104,6 +105,7 @@ extension Reactor {
     /// Looks a name up again because what it means may have changed. One that is under way is given up for it, though
     /// not many times in a row: each one that hangs holds up a thread.
     func refreshLookup(_ lookup: NameLookup, now: UInt64) {
+        lookup.forgetFailures()
         if let request = lookup.request {
             if let last = lookup.lastGivenUp, now &- last < Reactor.pauseBetweenGivingUp {
                 lookup.isWantedAgain = true
@@ -121,7 +123,7 @@ extension Reactor {
     private func lookupEnded(_ lookup: NameLookup, _ request: HostResolver.Request, _ resolution: Resolution) {
         let isWanted = lock.withLock {
             guard lookup.request === request else { return false }
-            ended.append((lookup, resolution))
+            ended.append((lookup, request, resolution))
             return true
         }
         if isWanted { wakeUp() }
@@ -132,7 +134,8 @@ extension Reactor {
         guard !ended.isEmpty else { return }
         let answers = ended
         ended.removeAll()
-        for (lookup, resolution) in answers where lookup.request != nil {
+        // One that was given up for a new look-up in the meantime is about the network as it was.
+        for (lookup, request, resolution) in answers where lookup.request === request {
             lookup.request = nil
             settleLookup(lookup, resolution)
             if lookup.isWantedAgain {
@@ -148,7 +151,7 @@ extension Reactor {
             let pause = lookup.pauseAfterFailure(jitter: (now ^ (now >> 13)) & 0xffff)
             timers.set(lookup, to: Deadline(nanoseconds: now).advanced(byMilliseconds: pause))
         } else {
-            lookup.noteSuccess()
+            lookup.forgetFailures()
         }
         guard lookup.resolution != resolution else { return }
         lookup.resolution = resolution

@@ -49,16 +49,24 @@ package final class Reactor: @unchecked Sendable {
     private(set) var subscriptions: [Subscription] = []
     var lookups: [NameLookup] = []
     /// Look-ups that ended, with what they found; taken in by the thread that drives.
-    var ended: [(NameLookup, Resolution)] = []
+    var ended: [(lookup: NameLookup, request: HostResolver.Request, resolution: Resolution)] = []
     var timers = TimerHeap()
     private var callouts = Fifo<Callout>()
 
     /// The verdict on the internet at large, valid while somebody depends on it.
     private(set) var internet = Verdict()
     private var internetUsers = 0
-    private var isInternetDirty = false
+    /// What the kernel said about each probe, and which of them have to be asked again, a range of places.
+    private var probes = [Verdict](repeating: Verdict(), count: Destination.internetProbes.count)
+    private var dirtyProbes = 0..<0
+    /// Probes that could not be asked and did not matter, since another one had a path: asked with the next ones.
+    private var unknownProbes = 0..<0
     private var isEverythingDirty = false
     private var dirty: [Subscription] = []
+    // Used within judge only; kept so that it allocates nothing. A chunk bounds them.
+    private var questions: [RouteQuestion] = []
+    private var starts: [Int] = []
+    private var verdicts: [Verdict] = []
     private var index = DestinationIndex()
     var isIndexStale = false
     /// The addresses that the event socket's filter lets through; nil when it has none.
@@ -88,6 +96,8 @@ package final class Reactor: @unchecked Sendable {
         let epoll = try FileDescriptor(owning: clinux_epoll_create())
         let wake = try FileDescriptor(owning: clinux_eventfd())
         let timer = try FileDescriptor(owning: clinux_timerfd_monotonic())
+        // It cannot fail later with what is written to it; but a sandbox may refuse it, and then had better do so now.
+        if clinux_timerfd_set(timer.rawValue, 0) != 0 { throw Errno.last }
         let reactor = Reactor(hasThread, clock, epoll, wake, timer)
         try reactor.listen(to: reactor.wake, .wake)
         try reactor.listen(to: reactor.timer, .timer)
@@ -127,7 +137,7 @@ package final class Reactor: @unchecked Sendable {
             isIndexStale = true
             settleFilter(view)
             do throws(Errno) {
-                if subscription.target.destination.dependsOnInternet { try judgeInternet(view) }
+                if subscription.target.destination.dependsOnInternet { try judgeInternet(view, probes.indices) }
                 try judge([subscription][...], view)
             } catch {
                 detach(subscription)
@@ -355,7 +365,7 @@ package final class Reactor: @unchecked Sendable {
     /// The event socket is not listened to, which must not last: whoever it was taken out for may be gone by now.
     private var isDeaf: Bool { view != nil && !isListening }
 
-    private var hasWork: Bool { isEverythingDirty || isInternetDirty || !dirty.isEmpty }
+    private var hasWork: Bool { isEverythingDirty || !dirtyProbes.isEmpty || !dirty.isEmpty }
 
     private func hear() {
         guard let view else { return }
@@ -365,8 +375,8 @@ package final class Reactor: @unchecked Sendable {
                 if case .route(let prefix, let length) = event {
                     if isIndexStale { rebuildIndex(view) }
                     index.forEach(prefix: prefix, length: length) { slot in
-                        if slot == DestinationIndex.internet {
-                            isInternetDirty = true
+                        if slot < 0 {
+                            markDirty(probe: -1 - slot)
                         } else {
                             markDirty(subscriptions[slot])
                         }
@@ -391,6 +401,18 @@ package final class Reactor: @unchecked Sendable {
         if subscription.isListed { return }
         subscription.isListed = true
         dirty.append(subscription)
+    }
+
+    /// A route of one family has the probes of that family asked again, not those of the other.
+    private func markDirty(probe place: Int) {
+        dirtyProbes = Reactor.span(dirtyProbes, place..<place + 1)
+    }
+
+    /// The places from the first to the last of two ranges.
+    private static func span(_ left: Range<Int>, _ right: Range<Int>) -> Range<Int> {
+        if left.isEmpty { return right }
+        if right.isEmpty { return left }
+        return min(left.lowerBound, right.lowerBound)..<max(left.upperBound, right.upperBound)
     }
 
     private func evaluateIfDue(_ now: UInt64) {
@@ -432,8 +454,9 @@ package final class Reactor: @unchecked Sendable {
 
     private func evaluate(_ view: KernelView) throws(Errno) {
         let all = isEverythingDirty
-        if all || isInternetDirty, internetUsers > 0 { try judgeInternet(view) }
-        isInternetDirty = false
+        if all { dirtyProbes = probes.indices }
+        if !dirtyProbes.isEmpty, internetUsers > 0 { try judgeInternet(view, dirtyProbes) }
+        dirtyProbes = 0..<0
         isEverythingDirty = false
         settleFilter(view)
         for subscription in dirty { subscription.isListed = false }
@@ -450,12 +473,27 @@ package final class Reactor: @unchecked Sendable {
     }
 
     /// Judges the internet at large; a change makes everybody dirty who depends on it, and has names looked up again.
-    private func judgeInternet(_ view: KernelView) throws(Errno) {
+    private func judgeInternet(_ view: KernelView, _ wanted: Range<Int>) throws(Errno) {
         let before = internet
-        internet = try view.judgeInternet(Destination.internetProbes)
+        let places = Reactor.span(wanted, unknownProbes)
+        unknownProbes = 0..<0
+        var failure: Errno?
+        try view.judge(Destination.internetProbes[places]) { number, result in
+            let place = places.lowerBound + number
+            switch result {
+            case .success(let verdict): probes[place] = verdict
+            case .failure(let error):
+                probes[place] = Verdict()
+                unknownProbes = Reactor.span(unknownProbes, place..<place + 1)
+                failure = failure ?? error
+            }
+        }
+        let verdict = FlagEvaluator.internetVerdict(probes)
+        if let failure, !verdict.flags.isOnline { throw failure }
+        internet = verdict
         expiry = min(expiry, internet.expiry)
         let isSamePath =
-            before.isSameAnswer(as: internet) && before.path.gateway == internet.path.gateway
+            before.answer.isSame(as: internet.answer) && before.path.gateway == internet.path.gateway
             && before.path.source == internet.path.source
         if isSamePath, before.reason == internet.reason { return }
         for subscription in subscriptions where subscription.target.destination.dependsOnInternet {
@@ -466,16 +504,17 @@ package final class Reactor: @unchecked Sendable {
 
     /// Judges some subscriptions together, and puts those in line whose answer is another one now.
     private func judge(_ batch: ArraySlice<Subscription>, _ view: KernelView) throws(Errno) {
-        var questions = [RouteQuestion]()
-        var starts = [Int]()
+        questions.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
         for subscription in batch {
             starts.append(questions.count)
             subscription.target.destination.appendQuestions(resolution: subscription.resolution, to: &questions)
         }
         starts.append(questions.count)
-        var verdicts = [Verdict](repeating: Verdict(), count: questions.count)
+        verdicts.removeAll(keepingCapacity: true)
+        for _ in 0..<questions.count { verdicts.append(Verdict()) }
         var failures = [(place: Int, error: Errno)]()
-        try view.judge(questions) { place, result in
+        try view.judge(questions[...]) { place, result in
             switch result {
             case .success(let verdict): verdicts[place] = verdict
             case .failure(let error): failures.append((place, error))
@@ -486,9 +525,10 @@ package final class Reactor: @unchecked Sendable {
             // What the kernel could not tell about one is no reason to keep the others waiting.
             let range = starts[place]..<starts[place + 1]
             if failures.contains(where: { range.contains($0.place) }) { continue }
-            subscription.current = subscription.target.destination.verdict(
+            let verdict = subscription.target.destination.verdict(
                 verdicts[range], internet: internet, resolution: subscription.resolution)
-            expiry = min(expiry, subscription.current.expiry)
+            subscription.current = verdict.answer
+            expiry = min(expiry, verdict.expiry)
             enqueueIfWanted(subscription)
         }
         if let failure = failures.first { throw failure.error }
@@ -500,7 +540,7 @@ package final class Reactor: @unchecked Sendable {
         guard hasWork || isDeaf else { return nil }
         do throws(Errno) {
             let view = try openedView()
-            if subscription.target.destination.dependsOnInternet { try judgeInternet(view) }
+            if subscription.target.destination.dependsOnInternet { try judgeInternet(view, probes.indices) }
             try judge([subscription][...], view)
             return nil
         } catch {
@@ -531,8 +571,8 @@ package final class Reactor: @unchecked Sendable {
     private func rebuildIndex(_ view: KernelView) {
         var entries = [DestinationIndex.Entry]()
         if internetUsers > 0 {
-            for probe in Destination.internetProbes {
-                entries.append(.init(address: probe.destination, slot: DestinationIndex.internet))
+            for (place, probe) in Destination.internetProbes.enumerated() {
+                entries.append(.init(address: probe.destination, slot: -1 - place))
             }
         }
         var questions = [RouteQuestion]()

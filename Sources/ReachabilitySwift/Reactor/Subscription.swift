@@ -14,7 +14,7 @@ package class Subscription: AnySchedule, @unchecked Sendable {
     /// Place among the reactor's subscriptions, -1 when it is not there.
     final var slot = -1
     /// The last answer.
-    package final var current = Verdict()
+    package final var current = Answer()
     /// The answer may be out of date.
     final var isDirty = false
     /// It stands in the reactor's list of those.
@@ -71,7 +71,7 @@ package class Subscription: AnySchedule, @unchecked Sendable {
 /// A target that is scheduled on a queue.
 final class TargetSubscription: Subscription, @unchecked Sendable {
     /// The answer that was given last, or that held when it was scheduled.
-    private var reported = Verdict()
+    private var reported = Answer()
     // Owned by the thread that drives the queue.
     private var prepared: ReachabilityTarget.Callback?
     private var preparedFlags = ReachabilityFlags()
@@ -83,7 +83,7 @@ final class TargetSubscription: Subscription, @unchecked Sendable {
     }
 
     override func wantsCallout() -> Bool {
-        owesCallback.load(ordering: .acquiring) || !current.isSameAnswer(as: reported)
+        owesCallback.load(ordering: .acquiring) || !current.isSame(as: reported)
     }
 
     override func prepareCallout(asData: Bool) -> Bool {

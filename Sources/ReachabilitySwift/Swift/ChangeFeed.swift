@@ -13,8 +13,8 @@ protocol ChangeSource: Sendable {
 
 /// Where a change waits for its reader, or a reader for the next change.
 ///
-/// Nothing is queued: a reader that comes late is told how things are now, if that is another answer than the last it was
-/// told. So memory does not grow with a reader that is slow, and a change that was undone meanwhile is none.
+/// Nothing is queued: a reader that comes late is told how things are now, if that is another answer than the last it
+/// was told. So memory does not grow with a reader that is slow, and a change that was undone meanwhile is none.
 final class ChangeFeed<Source: ChangeSource>: Sendable {
     typealias Reader = CheckedContinuation<Source.Change?, Never>
 

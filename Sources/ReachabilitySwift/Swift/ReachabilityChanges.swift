@@ -3,12 +3,12 @@
 
 /// The changes of the answer for a target, from the moment the sequence was made.
 ///
-/// An element is the flags that are true now. One comes when the flags changed, or the link that a packet would leave by:
-/// then they can be the same as before. Several changes between two looks of the reader come as one, and a change that was
-/// undone before it looked as none. For a host name a first one always comes.
+/// An element is the flags that are true now. One comes when the flags changed, or the link that a packet would leave
+/// by: then they can be the same as before. Several changes between two looks of the reader come as one, and a change
+/// that was undone before it looked as none. For a host name a first one always comes.
 ///
-/// The sequence is for one reader, and ends when the reader's task is cancelled. Its target is observed until then, or until
-/// the sequence and its iterators are gone.
+/// The sequence is for one reader, and ends when the reader's task is cancelled. Its target is observed until then, or
+/// until the sequence and its iterators are gone.
 public struct ReachabilityChanges: AsyncSequence, Sendable {
     public typealias Element = ReachabilityFlags
     public typealias Failure = Never
@@ -41,12 +41,12 @@ public struct ReachabilityChanges: AsyncSequence, Sendable {
 
 /// The last answer for a target, and what its reader knows.
 struct ObservedAnswer: ChangeSource {
-    var current = Verdict()
-    var read = Verdict()
+    var current = Answer()
+    var read = Answer()
     var owesChange = false
 
     mutating func take() -> ReachabilityFlags? {
-        guard owesChange || !current.isSameAnswer(as: read) else { return nil }
+        guard owesChange || !current.isSame(as: read) else { return nil }
         owesChange = false
         read = current
         return current.flags
@@ -57,9 +57,9 @@ struct ObservedAnswer: ChangeSource {
 private final class ChangeSubscription: Subscription, @unchecked Sendable {
     private let feed: ChangeFeed<ObservedAnswer>
     // Under the reactor's lock.
-    private var told = Verdict()
+    private var told = Answer()
     // Owned by the thread that drives the queue.
-    private var prepared = Verdict()
+    private var prepared = Answer()
 
     init(_ target: ReachabilityTarget, _ queue: ReachabilityQueue, _ feed: ChangeFeed<ObservedAnswer>) {
         self.feed = feed
@@ -73,7 +73,7 @@ private final class ChangeSubscription: Subscription, @unchecked Sendable {
     }
 
     override func wantsCallout() -> Bool {
-        owesCallback.load(ordering: .acquiring) || !current.isSameAnswer(as: told)
+        owesCallback.load(ordering: .acquiring) || !current.isSame(as: told)
     }
 
     override func prepareCallout(asData: Bool) -> Bool {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The status of a host, kept up to date.
 ///
-/// A monitor looks its host up from the moment it is made, and whenever the network changes. A program that only wants to
-/// know whether it is online is better served by ReachabilityTarget.internet, which causes no traffic at all.
+/// A monitor looks its host up from the moment it is made, and whenever the network changes. A program that only wants
+/// to know whether it is online is better served by ReachabilityTarget.internet, which causes no traffic at all.
 ///
 /// It ends when its last reference is gone: then nothing is heard any more.
 ///
@@ -58,7 +58,8 @@ public final class ReachabilityMonitor: Sendable {
         }
     }
 
-    /// The status: unknown before the first answer, and after the host was changed until there is an answer about the new one.
+    /// The status: unknown before the first answer, and after the host was changed until there is an answer about the
+    /// new one.
     public var status: ReachabilityStatus { core.status }
 
     /// Whether it is worth trying: true unless the host is known to be not reachable.
@@ -67,12 +68,12 @@ public final class ReachabilityMonitor: Sendable {
     /// The host that the status is about.
     public var host: String { String(decoding: core.host, as: UTF8.self) }
 
-    /// Changes the host. The status is unknown at once, nothing is told by that, and no answer about the old host comes later;
-    /// setting the same host again does nothing.
+    /// Changes the host. The status is unknown at once, nothing is told by that, and no answer about the old host comes
+    /// later; setting the same host again does nothing.
     ///
     /// - Parameter host: a name, or an address in text, as for init(host:).
-    /// - Throws: invalidArgument when it is empty or holds a NUL, or the error of the system call that failed; then the old
-    ///   host stays.
+    /// - Throws: invalidArgument when it is empty or holds a NUL, or the error of the system call that failed; then the
+    ///   old host stays.
     ///
     /// Mirrors reach_monitor_set_host.
     public func setHost(_ host: String) throws(Errno) {
@@ -143,8 +144,8 @@ public final class ReachabilityMonitor: Sendable {
             cancel()
         }
 
-        /// Ends the observation. Called on its queue, nothing is heard after this returned; from elsewhere, a call that is
-        /// being made already is not waited for. Cancelling again does nothing.
+        /// Ends the observation. Called on its queue, nothing is heard after this returned; from elsewhere, a call that
+        /// is being made already is not waited for. Cancelling again does nothing.
         public func cancel() {
             try? MonitorCore.removeObserver(id)
         }
@@ -154,10 +155,11 @@ public final class ReachabilityMonitor: Sendable {
     ///
     ///     for await change in try monitor.changes() { print(change.host, change.status) }
     ///
-    /// Nothing is missed between this call and the first look. A reader that comes late is told of the status as it is then;
-    /// what came and went meanwhile, it is not told.
+    /// Nothing is missed between this call and the first look. A reader that comes late is told of the status as it is
+    /// then; what came and went meanwhile, it is not told.
     ///
-    /// - Returns: a sequence for one reader, which ends when the reader's task is cancelled. It keeps the monitor alive.
+    /// - Returns: a sequence for one reader, which ends when the reader's task is cancelled. It keeps the monitor
+    ///   alive.
     /// - Throws: the error of the system call that failed.
     public func changes() throws(Errno) -> Changes {
         try Changes(of: self)

@@ -66,12 +66,13 @@ extension ReachabilityTarget {
     ///
     ///     if try await target.confirm(timeout: .seconds(5)).isOnline { ... }
     ///
-    /// It is the cure for "no at first, yes a second later", as after waking up or joining a network. For a host name, online
-    /// means that it has been looked up and one of its addresses can be reached.
+    /// It is the cure for "no at first, yes a second later", as after waking up or joining a network. For a host name,
+    /// online means that it has been looked up and one of its addresses can be reached.
     ///
     /// - Parameter timeout: rounded up to milliseconds; zero answers with what is true now, nil waits for ever.
     /// - Returns: the flags behind the answer.
-    /// - Throws: CancellationError when the task was cancelled first, or an Errno by which the kernel could not be asked.
+    /// - Throws: CancellationError when the task was cancelled first, or an Errno by which the kernel could not be
+    ///   asked.
     ///
     /// Mirrors reach_confirm.
     public func confirm(timeout: Duration?) async throws -> ReachabilityFlags {

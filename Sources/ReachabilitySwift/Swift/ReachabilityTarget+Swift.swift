@@ -13,8 +13,8 @@ extension ReachabilityTarget {
 
     /// Makes a target for a host name, or for an address in text.
     ///
-    /// - Parameter host: "0.0.0.0" is the internet at large. Whatever is no address is taken for a name, however malformed;
-    ///   see isValid(host:). It is looked up only while it is scheduled, waited for or monitored.
+    /// - Parameter host: "0.0.0.0" is the internet at large. Whatever is no address is taken for a name, however
+    ///   malformed; see isValid(host:). It is looked up only while it is scheduled, waited for or monitored.
     /// - Throws: invalidArgument when it is empty or holds a NUL.
     ///
     /// Mirrors SCNetworkReachabilityCreateWithName.
@@ -87,7 +87,8 @@ extension ReachabilityTarget {
     /// - Parameters:
     ///   - local: nil, or the address that a socket is bound to.
     ///   - remote: nil, or the address that it is to reach; not both are nil.
-    /// - Throws: invalidArgument when both are nil, addressFamilyNotSupported when a family field says neither IPv4 nor IPv6.
+    /// - Throws: invalidArgument when both are nil, addressFamilyNotSupported when a family field says neither IPv4 nor
+    ///   IPv6.
     ///
     /// Mirrors SCNetworkReachabilityCreateWithAddressPair.
     public convenience init(local: sockaddr_in?, remote: sockaddr_in?) throws(Errno) {
@@ -101,7 +102,8 @@ extension ReachabilityTarget {
     /// - Parameters:
     ///   - local: nil, or the address that a socket is bound to.
     ///   - remote: nil, or the address that it is to reach; not both are nil.
-    /// - Throws: invalidArgument when both are nil, addressFamilyNotSupported when a family field says neither IPv4 nor IPv6.
+    /// - Throws: invalidArgument when both are nil, addressFamilyNotSupported when a family field says neither IPv4 nor
+    ///   IPv6.
     ///
     /// Mirrors SCNetworkReachabilityCreateWithAddressPair.
     public convenience init(local: sockaddr_in6?, remote: sockaddr_in6?) throws(Errno) {
@@ -112,18 +114,19 @@ extension ReachabilityTarget {
 
     /// Whether a text is a well-formed host name or address, to catch the commonest mistake, which is to hand in a URL.
     ///
-    /// - Parameter host: valid are the letters, digits and hyphens of RFC 1123 in labels joined by dots, and addresses in text.
-    /// - Returns: false for "https://example.com", "example.com:80", blanks, underscores, empty labels, and other than ASCII
-    ///   letters, whose xn-- form is to be used.
+    /// - Parameter host: valid are the letters, digits and hyphens of RFC 1123 in labels joined by dots, and addresses
+    ///   in text.
+    /// - Returns: false for "https://example.com", "example.com:80", blanks, underscores, empty labels, and other than
+    ///   ASCII letters, whose xn-- form is to be used.
     public static func isValid(host: String) -> Bool {
         HostName.isValid([UInt8](host.utf8))
     }
 
     /// Sets, replaces or removes what is called on a change; takes effect with the next delivery, and causes none.
     ///
-    /// - Parameter callback: called on the target's queue with the target and its flags, when the flags changed or the link
-    ///   that a packet would leave by; nil removes the one there is. Everything is allowed in it. What it captured is let go
-    ///   after the last call.
+    /// - Parameter callback: called on the target's queue with the target and its flags, when the flags changed or the
+    ///   link that a packet would leave by; nil removes the one there is. Everything is allowed in it. What it captured
+    ///   is let go after the last call.
     ///
     /// Mirrors SCNetworkReachabilitySetCallback.
     public func setCallback(_ callback: (@Sendable (ReachabilityTarget, ReachabilityFlags) -> Void)?) {

@@ -7,7 +7,9 @@ import CLinux
 ///
 /// Time is in nanoseconds. Deadlines are points on the monotonic clock; there is no wall-clock time in this library.
 package class Clock: @unchecked Sendable {
-    package static let system = Clock()
+    /// The machine's. Made once a process, with what else each process has: a constant of its own would be written to
+    /// at every use by the small build.
+    package static var system: Clock { ProcessMark.current.clock }
 
     package init() {}
 

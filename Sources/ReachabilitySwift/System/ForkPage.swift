@@ -139,5 +139,7 @@ package final class ProcessMark: ProcessObject, @unchecked Sendable {
     /// child. Innermost: no other lock is taken and no system call is made under it.
     package let schedules = Lock()
 
+    let clock = Clock()
+
     package var isCurrent: Bool { ProcessMark.current === self }
 }

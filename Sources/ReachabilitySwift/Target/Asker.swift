@@ -33,7 +33,9 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     package func flags(of target: ReachabilityTarget) throws(Errno) -> ReachabilityFlags {
         lock.lock()
         defer { lock.unlock() }
-        if let view, target.askedGeneration == generation, target.askedLasts, view.isQuiet { return target.askedFlags }
+        if let view, target.askedGeneration == generation, target.askedLasts, view.isQuiet() {
+            return target.askedFlags
+        }
         try refresh(target)
         return target.askedFlags
     }
@@ -114,7 +116,7 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     private func verdicts(_ questions: [RouteQuestion], _ view: KernelView) throws(Errno) -> [Verdict] {
         var verdicts = [Verdict](repeating: Verdict(), count: questions.count)
         var failure: Errno?
-        try view.judge(questions) { place, result in
+        try view.judge(questions[...]) { place, result in
             switch result {
             case .success(let verdict): verdicts[place] = verdict
             case .failure(let error): failure = failure ?? error

@@ -102,7 +102,8 @@ package enum Destination: Sendable {
     package func verdict(_ verdicts: ArraySlice<Verdict>, internet: Verdict, resolution: Resolution) -> Verdict {
         switch self {
         case .internet: return internet
-        case .address, .localhost: return Verdict.best(verdicts) ?? Verdict()
+        case .address: return verdicts.first ?? Verdict()
+        case .localhost: return Verdict.best(verdicts) ?? Verdict()
         case .pair(let local, let remote):
             if let local, !local.isUnspecified, let first = verdicts.first, !first.flags.contains(.isLocalAddress) {
                 var refused = first

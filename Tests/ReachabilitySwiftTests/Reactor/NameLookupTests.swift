@@ -14,7 +14,7 @@ struct NameLookupTests {
         #expect(expected.map { _ in lookup.pauseAfterFailure(jitter: 0) } == expected)
         for _ in 0..<1000 { _ = lookup.pauseAfterFailure(jitter: 0) }
         #expect(lookup.pauseAfterFailure(jitter: 0) == 60000)
-        lookup.noteSuccess()
+        lookup.forgetFailures()
         #expect(lookup.pauseAfterFailure(jitter: 0) == 1000)
     }
 
