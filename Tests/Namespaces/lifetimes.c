@@ -66,9 +66,10 @@ static void stage_release(void *info)
 {
     struct stage *stage = info;
     require_message(atomic_load(&stage->inside) == 0, "info was released while its callback ran");
-    atomic_fetch_add(&stage->releases, 1);
     /* No lock of the library is held here, so that everything may be called. */
     reach_is_online();
+    atomic_fetch_add(&stage->releases, 1);
+    record_release(stage->recorder);
 }
 
 static void stage_callback(reach_target *target, reach_flags flags, void *info)
@@ -78,8 +79,9 @@ static void stage_callback(reach_target *target, reach_flags flags, void *info)
     require_message(atomic_load(&stage->releases) == 0, "a callback came after its info was released");
     atomic_fetch_add(&stage->inside, 1);
     atomic_fetch_add(&stage->calls, 1);
-    record(stage->recorder, target, flags);
     stage->act(stage);
+    /* Only now, because the scenario goes on as soon as it hears of it. */
+    record(stage->recorder, target, flags);
     atomic_fetch_sub(&stage->inside, 1);
 }
 
@@ -94,6 +96,7 @@ static void replacement_release(void *info)
 {
     struct stage *stage = info;
     atomic_fetch_add(&stage->replacement_releases, 1);
+    record_release(stage->recorder);
 }
 
 static void stage_create(struct stage *stage, const void *kind, void (*act)(struct stage *stage))
@@ -120,8 +123,10 @@ static void stage_free(struct stage *stage)
     recorder_free(stage->recorder);
 }
 
+/* The queue's thread may be the one that drops the last use, so a release is waited for. */
 #define require_counts(stage, call_count, release_count) \
     do { \
+        wait_releases((stage)->recorder, (stage)->manual, release_count); \
         require_int(atomic_load(&(stage)->calls), call_count); \
         require_int(atomic_load(&(stage)->releases), release_count); \
     } while (0)
@@ -176,6 +181,7 @@ static void remove_callback_inside(void *argument)
     require(reach_set_queue(stage.target, NULL));
     require(reach_queue_flush(stage.queue));
     reach_release(stage.target);
+    wait_releases(stage.recorder, stage.manual, 2);
     require_counts(&stage, 1, 1);
     require_int(atomic_load(&stage.replacement_releases), 1);
     stage_free(&stage);
@@ -202,6 +208,7 @@ static void replace_callback_inside(void *argument)
     require(reach_set_queue(stage.target, NULL));
     require(reach_queue_flush(stage.queue));
     reach_release(stage.target);
+    wait_releases(stage.recorder, stage.manual, 2);
     require_int(atomic_load(&stage.replacement_releases), 1);
     stage_free(&stage);
 }
@@ -370,7 +377,7 @@ static void queue_released_with_targets_on_it(void *argument)
 /* ----------------------------------------------------------------------- from another thread while it runs --- */
 
 struct held {
-    sem_t entered, leave;
+    sem_t entered, leave, released;
     atomic_int inside, calls, releases;
 };
 
@@ -391,6 +398,15 @@ static void held_release(void *info)
     struct held *held = info;
     require_message(atomic_load(&held->inside) == 0, "info was released while its callback ran");
     atomic_fetch_add(&held->releases, 1);
+    sem_post(&held->released);
+}
+
+static void held_create(struct held *held)
+{
+    memset(held, 0, sizeof *held);
+    require_int(sem_init(&held->entered, 0, 0), 0);
+    require_int(sem_init(&held->leave, 0, 0), 0);
+    require_int(sem_init(&held->released, 0, 0), 0);
 }
 
 static void *flush_queue(void *queue)
@@ -407,9 +423,7 @@ static void taken_away_from_another_thread(void *argument)
     network(ONLINE_NETWORK);
     size_t threads = count_threads();
     struct held held;
-    memset(&held, 0, sizeof held);
-    require_int(sem_init(&held.entered, 0, 0), 0);
-    require_int(sem_init(&held.leave, 0, 0), 0);
+    held_create(&held);
     reach_queue *queue = reach_queue_create("held");
     reach_target *internet = target("0.0.0.0");
     require(reach_set_callback(internet, held_callback, &held, held_release));
@@ -443,6 +457,7 @@ static void taken_away_from_another_thread(void *argument)
     }
     reach_queue_release(queue);
     wait_threads(threads);
+    wait_semaphore(&held.released);
     require_int(atomic_load(&held.calls), 1);
     require_int(atomic_load(&held.releases), 1);
 }
@@ -452,9 +467,7 @@ static void slow_callback_delays_nobody_else(void *argument)
 {
     network(ONLINE_NETWORK);
     struct held held;
-    memset(&held, 0, sizeof held);
-    require_int(sem_init(&held.entered, 0, 0), 0);
-    require_int(sem_init(&held.leave, 0, 0), 0);
+    held_create(&held);
     reach_queue *slow = reach_queue_create("slow");
     reach_target *slow_target = target("0.0.0.0");
     require(reach_set_callback(slow_target, held_callback, &held, held_release));
@@ -488,6 +501,7 @@ static void slow_callback_delays_nobody_else(void *argument)
     require(reach_set_queue(slow_target, NULL));
     require_int(atomic_load(&held.calls), 2);
     reach_release(slow_target);
+    wait_semaphore(&held.released);
     reach_queue_release(slow);
     require(reach_set_queue(quick_target, NULL));
     require(reach_queue_flush(quick));
@@ -816,6 +830,9 @@ static void require_child(pid_t child)
     require_message(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child failed");
 }
 
+/* Not static, so that it counts as used. */
+void *volatile kept_by_the_child[3];
+
 static void fork_with_a_scheduled_target(void *argument)
 {
     bool manual = *(int *)argument != 0;
@@ -848,7 +865,7 @@ static void fork_with_a_scheduled_target(void *argument)
         reach_queue *own = reach_queue_create("child");
         require_message(own != NULL, "%s", errno_name(errno));
         struct recorder *heard = recorder_create();
-        require(reach_set_callback(internet, record_event, heard, NULL));
+        require(reach_set_callback(internet, record_event, heard, record_release));
         require_message(reach_set_queue(internet, own), "%s", errno_name(errno));
         require(write(to_parent[1], "r", 1) == 1);
         for (int time = 0; time < 10; time++) {
@@ -862,6 +879,14 @@ static void fork_with_a_scheduled_target(void *argument)
         require(reach_set_queue(internet, NULL));
         require(reach_queue_flush(own));
         reach_queue_release(own);
+        require(reach_set_callback(internet, NULL, NULL, NULL));
+        wait_releases(heard, NULL, 1);
+        recorder_free(heard);
+        reach_release(fresh);
+        /* What is the parent's cannot be taken apart here; it is not lost either. */
+        kept_by_the_child[0] = internet;
+        kept_by_the_child[1] = queue;
+        kept_by_the_child[2] = recorder;
         _exit(0);
     }
     close(to_parent[1]);
@@ -932,6 +957,19 @@ void freeaddrinfo(struct addrinfo *result)
     free(result);
 }
 
+/* The first callback about a name may come before its look-up. */
+static void wait_resolved(reach_target *name, reach_queue *manual)
+{
+    for (int64_t end = now_ms() + deadline_ms(); path_of(name).reason == REACH_REASON_NOT_RESOLVED;) {
+        require_message(now_ms() < end, "the name was not looked up in time");
+        if (manual != NULL) {
+            require(reach_queue_dispatch(manual, 10) >= 0);
+        } else {
+            sched_yield();
+        }
+    }
+}
+
 /* Waking up, names are looked up again, and their answers may be other ones. */
 static void resume_from_suspend(void *argument)
 {
@@ -945,7 +983,7 @@ static void resume_from_suspend(void *argument)
     require(reach_set_callback(name, record_event, recorder, NULL));
     require(reach_set_queue(name, queue));
     require_event(recorder, driven, name, YES);
-    barrier_pass(barrier);
+    wait_resolved(name, driven);
     int before = atomic_load(&lookups);
     require(before >= 1);
     require_no_event(recorder, barrier);

@@ -227,7 +227,7 @@ struct running {
  * Asks with RTM_GETLINK, not with an ioctl: newer kernels bring a link's state up to date before they answer this one, while
  * by themselves they do it up to a second late.
  */
-static unsigned link_flags(const char *name)
+static unsigned link_flags(unsigned index)
 {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     require_message(descriptor >= 0, "a netlink socket: %s", strerror(errno));
@@ -236,7 +236,7 @@ static unsigned link_flags(const char *name)
         struct ifinfomsg link;
     } request = {
         .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
-        .link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)if_nametoindex(name) },
+        .link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)index },
     };
     require_message(send(descriptor, &request, sizeof request, 0) == sizeof request, "RTM_GETLINK: %s", strerror(errno));
     union {
@@ -246,7 +246,7 @@ static unsigned link_flags(const char *name)
     ssize_t length = recv(descriptor, &answer, sizeof answer, 0);
     close(descriptor);
     require_message(length >= (ssize_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)) && answer.header.nlmsg_type == RTM_NEWLINK,
-                    "there is no link %s", name);
+                    "there is no link %u", index);
     const struct ifinfomsg *link = NLMSG_DATA(&answer.header);
     return link->ifi_flags;
 }
@@ -254,7 +254,7 @@ static unsigned link_flags(const char *name)
 static bool link_is(const void *argument)
 {
     const struct running *wanted = argument;
-    return ((link_flags(wanted->name) & IFF_RUNNING) != 0) == wanted->running;
+    return ((link_flags(if_nametoindex(wanted->name)) & IFF_RUNNING) != 0) == wanted->running;
 }
 
 void wait_link_running(const char *name, bool running)
@@ -291,10 +291,50 @@ static bool address_is(const void *argument)
     return found;
 }
 
+/*
+ * A new address has a local route only after a work queue has run, which also tells everybody of the address; the command that
+ * added it has returned by then. Until then the kernel's tables are ahead of its messages.
+ */
+static bool has_local_route(const char *hex_address)
+{
+    static const unsigned route_is_local = 0x80000000u;
+    FILE *table = fopen("/proc/thread-self/net/ipv6_route", "re");
+    require(table != NULL);
+    bool found = false;
+    char destination[33];
+    unsigned length, flags;
+    while (fscanf(table, "%32s %x %*s %*s %*s %*s %*s %*s %x %*s", destination, &length, &flags) == 3) {
+        found = found || (length == 128 && (flags & route_is_local) != 0 && strcmp(destination, hex_address) == 0);
+    }
+    fclose(table);
+    return found;
+}
+
+static bool addresses_are_settled(const void *argument)
+{
+    (void)argument;
+    FILE *table = fopen("/proc/thread-self/net/if_inet6", "re");
+    require(table != NULL);
+    bool settled = true;
+    char address[33];
+    unsigned flags;
+    while (fscanf(table, "%32s %*x %*x %*x %x %*s", address, &flags) == 2) {
+        settled = settled && ((flags & IFA_F_TENTATIVE) != 0 || has_local_route(address));
+    }
+    fclose(table);
+    return settled;
+}
+
+static void wait_addresses_settled(void)
+{
+    wait_for_network(addresses_are_settled, NULL, "new addresses to have their local routes");
+}
+
 void wait_address_usable(const char *ipv6_address)
 {
     struct address_state wanted = { ipv6_address, IFA_F_TENTATIVE | IFA_F_DADFAILED, 0 };
     wait_for_network(address_is, &wanted, ipv6_address);
+    wait_addresses_settled();
 }
 
 void wait_address_failed(const char *ipv6_address)
@@ -332,6 +372,7 @@ void veth_with_addresses(const char *name, ...)
     }
     va_end(addresses);
     wait_link_running(name, true);
+    wait_addresses_settled();
 }
 
 void cable_pull(const char *name)
@@ -576,6 +617,7 @@ void network(const char *script)
         free(whole);
     }
     ip_text(for_ip);
+    wait_addresses_settled();
     free(for_ip);
     free(copy);
 }

@@ -85,6 +85,11 @@ const char *errno_name(int number)
     return name == NULL ? "an unknown number" : name;
 }
 
+__attribute__((constructor)) static void choose_tests(void)
+{
+    cmocka_set_test_filter(getenv("REACH_TEST_ONLY"));
+}
+
 /* ------------------------------------------------------------------------------------------------- namespaces --- */
 
 static bool write_file(const char *path, const char *text)
@@ -166,6 +171,7 @@ static _Noreturn void become_scenario(const struct scenario *scenario, bool isol
         enter_namespaces();
     }
     alarm((unsigned)(scenario_limit_seconds * patience()));
+    cmocka_set_test_filter(NULL);
     /* A group of its own makes cmocka's assert_ functions return to here and not into the parent's run. */
     const struct CMUnitTest tests[] = {
         { "scenario", call_scenario, NULL, NULL, (void *)scenario },

@@ -43,9 +43,12 @@
  * is generous and is multiplied by REACH_TEST_PATIENCE in the environment (valgrind runs set it). To show that something
  * does not happen, provoke something that does happen after it, and look that nothing else came: see struct barrier.
  *
+ * Choosing. With REACH_TEST_ONLY in the environment only the tests whose names match that pattern are run (* and ?).
+ *
  * What the kernel does late. Carrier changes reach routing some time after `ip` has returned, and so do duplicate address
  * detection and link-local addresses. Call wait_link_running() or wait_address_usable() after commands that have such an
- * effect, and give IPv6 addresses `nodad` where detection is not the point. veth() turns off link-local addresses.
+ * effect, and give IPv6 addresses `nodad` where detection is not the point. Even these take a moment, for which veth() and
+ * network() wait by themselves. veth() turns off link-local addresses.
  */
 #ifndef REACH_TESTS_SUPPORT_H
 #define REACH_TESTS_SUPPORT_H
