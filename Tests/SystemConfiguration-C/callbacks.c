@@ -356,7 +356,8 @@ static void reentrant_release(const void *info)
     (void)info;
     reentrant_calls++;
     require_int(CFGetTypeID(reentrant_target), SCNetworkReachabilityGetTypeID());
-    require_invalid(SCNetworkReachabilityUnscheduleFromRunLoop(reentrant_target, CFRunLoopGetMain(), kCFRunLoopDefaultMode));
+    require_invalid(SCNetworkReachabilityUnscheduleFromRunLoop(reentrant_target, CFRunLoopGetMain(),
+                                                               kCFRunLoopDefaultMode));
 }
 
 static void retain_and_release_may_call_everything(void *argument)

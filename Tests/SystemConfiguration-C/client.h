@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * What the tests of the drop-in share: a client that writes down what is done with its context, and ways to drive loops.
+ * What the tests of the drop-in share: a client that writes down what is done with its context, and ways to drive
+ * loops.
  */
 #ifndef REACH_TESTS_SC_CLIENT_H
 #define REACH_TESTS_SC_CLIENT_H
@@ -11,8 +12,8 @@
 #include <SystemConfiguration/SystemConfiguration.h>
 
 /*
- * A client of a target, in the manner of the wrappers that people write: its info is counted by the context's functions.
- * log has a letter for each thing that happened, in order: + retain, - release, C callout.
+ * A client of a target, in the manner of the wrappers that people write: its info is counted by the context's
+ * functions. log has a letter for each thing that happened, in order: + retain, - release, C callout.
  */
 struct client {
     struct recorder *events;

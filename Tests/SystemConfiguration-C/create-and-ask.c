@@ -62,15 +62,16 @@ static void families_are_checked(void *argument)
 {
     struct sockaddr_un local = { .sun_family = AF_UNIX, .sun_path = "/" };
     struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
-    struct sockaddr_in zero = { .sin_family = AF_INET };
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    const struct sockaddr *fine = (struct sockaddr *)&address;
 
     (void)argument;
     require_invalid(create(NULL));
     require_invalid(create((struct sockaddr *)&local));
     require_invalid(create((struct sockaddr *)&none));
     require_invalid(SCNetworkReachabilityCreateWithAddressPair(NULL, NULL, NULL));
-    require_invalid(SCNetworkReachabilityCreateWithAddressPair(NULL, (struct sockaddr *)&local, (struct sockaddr *)&zero));
-    require_invalid(SCNetworkReachabilityCreateWithAddressPair(NULL, (struct sockaddr *)&zero, (struct sockaddr *)&none));
+    require_invalid(SCNetworkReachabilityCreateWithAddressPair(NULL, (struct sockaddr *)&local, fine));
+    require_invalid(SCNetworkReachabilityCreateWithAddressPair(NULL, fine, (struct sockaddr *)&none));
 }
 
 static void any_address_is_accepted(void *argument)
@@ -96,7 +97,8 @@ static void pairs_of_all_kinds_are_accepted(void *argument)
 {
     static const char *const pairs[][2] = { { "0.0.0.0", "0.0.0.0" }, { "0.0.0.0", "::" },  { "::", "0.0.0.0" },
                                             { "::", "::" },           { "10.0.0.1", NULL }, { NULL, "10.0.0.1" },
-                                            { "10.0.0.1", "::1" },    { "::1", "8.8.8.8" }, { "127.0.0.1", "8.8.8.8" } };
+                                            { "10.0.0.1", "::1" },    { "::1", "8.8.8.8" },
+                                            { "127.0.0.1", "8.8.8.8" } };
 
     (void)argument;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {

@@ -1,48 +1,25 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Host names, which are looked up only while they are scheduled. The namespace has a hosts file of its own, and a name
- * server address at which the test itself listens and never answers, so that every query is seen.
+ * Host names, which are looked up only while they are scheduled. Known ones stand in the scenario's own hosts file; the
+ * name server is one that never answers but counts what it is asked, or one that knows that a name does not exist.
  */
 #include "client.h"
+#include "dns.h"
 
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
 #define LOOP CFRunLoopGetCurrent()
 #define MODE kCFRunLoopDefaultMode
 
-static void replace_file(const char *path, const char *text)
+static struct dns_fake *silent_name_server(void)
 {
-    char file[] = "/tmp/reach-names-XXXXXX";
-    int descriptor = mkstemp(file);
-
-    require(descriptor >= 0);
-    require_int(write(descriptor, text, strlen(text)), strlen(text));
-    close(descriptor);
-    require_int(mount(file, path, NULL, MS_BIND, NULL), 0);
-    unlink(file);
-}
-
-/* The socket that stands for the name server. */
-static int no_name_server(void)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(53) };
-    int server = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    require(server >= 0);
-    require_int(bind(server, (struct sockaddr *)&address, sizeof address), 0);
-    replace_file("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
-    replace_file("/etc/nsswitch.conf", "hosts: files dns\n");
-    replace_file("/etc/hosts", "127.0.0.1 own.example\n10.1.0.1 direct.example\n8.8.8.8 far.example\n"
-                               "203.0.113.1 two.example\n10.1.0.1 two.example\n");
-    return server;
+    etc_own();
+    etc_replace("host.conf", "multi on\n"); /* A name may have several lines. */
+    etc_replace("hosts", "127.0.0.1 own.example\n10.1.0.1 direct.example\n8.8.8.8 far.example\n"
+                         "203.0.113.1 two.example\n10.1.0.1 two.example\n");
+    etc_name_server(1);
+    return dns_fake_start(1, dns_silent);
 }
 
 static SCNetworkReachabilityRef name(const char *text, struct client *client)
@@ -63,8 +40,8 @@ static void finish(SCNetworkReachabilityRef target, struct client *client)
     client_end(client);
 }
 
-/* Runs the loop until the target's flags are as expected, and says what the last callback said. */
-static void run_until_flags(struct client *client, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags expected)
+/* Runs the loop until the target's flags are as expected. */
+static void run_until_flags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags expected)
 {
     int64_t end = now_ms() + deadline_ms();
 
@@ -72,7 +49,6 @@ static void run_until_flags(struct client *client, SCNetworkReachabilityRef targ
         require_message(now_ms() < end, "the flags are %#x, not %#x", ask(target), expected);
         CFRunLoopRunInMode(MODE, (double)deadline_ms() / 1000, TRUE);
     }
-    (void)client;
 }
 
 #define LOCAL_DIRECT (ONLINE | kSCNetworkReachabilityFlagsIsLocalAddress | kSCNetworkReachabilityFlagsIsDirect)
@@ -84,7 +60,7 @@ static void a_first_callback_is_owed(void *argument)
 
     (void)argument;
     one_cable();
-    no_name_server();
+    silent_name_server();
     SCNetworkReachabilityRef target = name("far.example", &client);
     /* Offline, and after each schedule anew. */
     for (size_t i = 1; i <= 3; i++) {
@@ -110,7 +86,7 @@ static void asking_takes_the_place_of_the_first_callback(void *argument)
 
     (void)argument;
     one_cable();
-    no_name_server();
+    silent_name_server();
     SCNetworkReachabilityRef target = name("far.example", &client);
     require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
     require_int(ask(target), 0);
@@ -131,30 +107,46 @@ static void nothing_is_looked_up_before_scheduling(void *argument)
     (void)argument;
     one_cable();
     ip(ROUTE_ADD);
-    int server = no_name_server();
-    SCNetworkReachabilityRef target = name("not-in-hosts.example", &client);
+    struct dns_fake *server = silent_name_server();
+    SCNetworkReachabilityRef target = name("unknown.example", &client);
     for (int i = 0; i < 10; i++) {
         require_int(ask(target), ONLINE); /* As an unresolved host beyond the default route. */
     }
-    require(!is_readable(server, 0));
+    require_int(dns_fake_queries(server, NULL), 0);
     require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
     require_int(ask(target), ONLINE); /* At once, before any answer. */
-    wait_readable(server);
+    dns_fake_wait(server, "unknown.example", 1);
     finish(target, &client);
 
     /* Text that is an address is never looked up. */
     SCNetworkReachabilityRef address = name("10.1.0.1", &client);
-    char query[512];
-    while (is_readable(server, 0)) {
-        require(read(server, query, sizeof query) > 0);
-    }
     require(SCNetworkReachabilityScheduleWithRunLoop(address, LOOP, MODE));
     require_int(ask(address), DIRECT);
     run_due();
-    require(!is_readable(server, 0));
+    require_int(dns_fake_queries(server, "10.1.0.1"), 0);
     require_int(recorder_count(client.events), 0);
     finish(address, &client);
-    close(server);
+}
+
+/* Reachable like the internet at first, then not, once it is known that there is no such name. */
+static void a_name_that_does_not_exist_is_not_reachable(void *argument)
+{
+    struct client client;
+
+    (void)argument;
+    one_cable();
+    ip(ROUTE_ADD);
+    etc_own();
+    etc_name_server(2);
+    dns_start(2, NULL);
+    SCNetworkReachabilityRef target = name("nobody.test", &client);
+    require_int(ask(target), ONLINE);
+    require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
+    run_until_flags(target, 0);
+    require(SCNetworkReachabilityUnscheduleFromRunLoop(target, LOOP, MODE));
+    require_int(ask(target), ONLINE);
+    require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
+    finish(target, &client);
 }
 
 static void the_best_address_counts(void *argument)
@@ -169,14 +161,14 @@ static void the_best_address_counts(void *argument)
     ip("route add 198.51.100.0/24 via 10.1.0.1"); /* A path, but none to two.example's first address. */
     ip(ROUTE_ADD);
     ip("route add unreachable 203.0.113.0/24");
-    no_name_server();
+    silent_name_server();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct client client;
         SCNetworkReachabilityRef target = name(cases[i].name, &client);
 
         require_int(ask(target), ONLINE);
         require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
-        run_until_flags(&client, target, cases[i].flags);
+        run_until_flags(target, cases[i].flags);
         /* Unscheduled, what was looked up is forgotten. */
         require(SCNetworkReachabilityUnscheduleFromRunLoop(target, LOOP, MODE));
         require_int(ask(target), ONLINE);
@@ -192,14 +184,14 @@ static void a_name_follows_its_path(void *argument)
     (void)argument;
     one_cable();
     ip(ROUTE_ADD);
-    no_name_server();
+    silent_name_server();
     SCNetworkReachabilityRef target = name("direct.example", &client);
     require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
-    run_until_flags(&client, target, DIRECT);
+    run_until_flags(target, DIRECT);
     cable_pull("wan0");
-    run_until_flags(&client, target, 0);
+    run_until_flags(target, 0);
     cable_plug("wan0");
-    run_until_flags(&client, target, DIRECT);
+    run_until_flags(target, DIRECT);
     finish(target, &client);
 }
 
@@ -211,10 +203,10 @@ static void a_stuck_look_up_holds_nothing_up(void *argument)
     (void)argument;
     one_cable();
     ip(ROUTE_ADD);
-    int server = no_name_server();
-    SCNetworkReachabilityRef target = name("not-in-hosts.example", &client);
+    struct dns_fake *server = silent_name_server();
+    SCNetworkReachabilityRef target = name("unknown.example", &client);
     require(SCNetworkReachabilityScheduleWithRunLoop(target, LOOP, MODE));
-    wait_readable(server);
+    dns_fake_wait(server, "unknown.example", 1);
     finish(target, &client);
 
     SCNetworkReachabilityRef internet = address_target("0.0.0.0");
@@ -224,7 +216,6 @@ static void a_stuck_look_up_holds_nothing_up(void *argument)
     ip(ROUTE_DEL);
     run_until(&other, 1);
     finish(internet, &other);
-    close(server);
 }
 
 int main(void)
@@ -233,6 +224,7 @@ int main(void)
         namespace_test(a_first_callback_is_owed),
         namespace_test(asking_takes_the_place_of_the_first_callback),
         namespace_test(nothing_is_looked_up_before_scheduling),
+        namespace_test(a_name_that_does_not_exist_is_not_reachable),
         namespace_test(the_best_address_counts),
         namespace_test(a_name_follows_its_path),
         namespace_test(a_stuck_look_up_holds_nothing_up),

@@ -180,8 +180,8 @@ static void a_waiting_loop_delivers_rather_than_an_idle_one(void *argument)
     finish(target, &client);
 }
 
-/* Two targets were first put on this loop, which does not run, and each is on another that does. Whichever of the two sees
- * to this loop's queue has to wake the other one up. */
+/* Two targets were first put on this loop, which does not run, and each is on another that does. Whichever of the two
+ * sees to this loop's queue has to wake the other one up. */
 static void loops_wake_each_other_up(void *argument)
 {
     struct client first, second;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The drop-in is header only, yet a program has one error a thread, one loop a thread, and objects that every part of it
- * can use, whatever the parts were compiled with. See parts/part.h.
+ * The drop-in is header only, yet a program has one error a thread, one loop a thread, and objects that every part of
+ * it can use, whatever the parts were compiled with. See parts/part.h.
  */
 #include "client.h"
 #include "parts/part.h"
@@ -28,8 +28,8 @@ static void the_error_is_shared(void *argument)
         parts[i]->refuse();
         require_int(SCError(), kSCStatusInvalidArgument);
         for (int j = 0; j < part_count; j++) {
-            require_message(parts[j]->error() == kSCStatusInvalidArgument, "%s does not see the error of %s", parts[j]->name,
-                            parts[i]->name);
+            require_message(parts[j]->error() == kSCStatusInvalidArgument, "%s does not see the error of %s",
+                            parts[j]->name, parts[i]->name);
         }
     }
 }

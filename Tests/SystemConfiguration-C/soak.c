@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * One target in many hands: while a loop delivers its changes, a thread asks it, a second one sets its callback over and
- * over, and the main thread schedules it, unschedules it and lets the network change. Built with the thread sanitizer.
+ * One target in many hands: while a loop delivers its changes, a thread asks it, a second one sets its callback over
+ * and over, and the main thread schedules it, unschedules it and lets the network change. Built with the thread
+ * sanitizer.
  */
 #include "client.h"
 
@@ -131,7 +132,7 @@ static void a_target_is_in_many_hands(void *argument)
 /* Targets that come and go on one loop, from several threads. */
 static void *come_and_go(void *argument)
 {
-    struct soak *soak = argument;
+    CFRunLoopRef loop = loop_thread_loop(((struct soak *)argument)->loop);
 
     for (int i = 0; i < 200; i++) {
         SCNetworkReachabilityRef target = address_target(i % 2 == 0 ? "0.0.0.0" : "8.8.8.8");
@@ -140,11 +141,11 @@ static void *come_and_go(void *argument)
 
         require(SCNetworkReachabilitySetCallback(target, box_callout, &context));
         box_release(box);
-        require(SCNetworkReachabilityScheduleWithRunLoop(target, loop_thread_loop(soak->loop), kCFRunLoopCommonModes));
+        require(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kCFRunLoopCommonModes));
         require(SCNetworkReachabilityScheduleWithRunLoop(target, CFRunLoopGetCurrent(), kCFRunLoopDefaultMode));
         (void)ask(target);
         CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, TRUE);
-        require(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop_thread_loop(soak->loop), kCFRunLoopCommonModes));
+        require(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kCFRunLoopCommonModes));
         require(SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetCurrent(), kCFRunLoopDefaultMode));
         CFRelease(target);
     }

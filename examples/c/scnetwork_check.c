@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The check as it is written for macOS: is there a path to the internet, or to the host that is named? It compiles there
- * and here without a change.
+ * The check as it is written for macOS: is there a path to the internet, or to the host that is named? It compiles
+ * there and here without a change.
  *
  *     macOS:  cc scnetwork_check.c -framework SystemConfiguration -framework CoreFoundation
  *     Linux:  cc scnetwork_check.c $(pkg-config --cflags --libs libreach) -pthread

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The part of CoreFoundation that code around SCNetworkReachability touches: basic types, reference counts, text, errors
- * and run loops. It is no CoreFoundation, and steps aside for a real one: with REACH_USE_COREFOUNDATION defined, or when
- * the real <CoreFoundation/CFBase.h> was included before, these headers hand over to the next ones on the include path.
+ * The part of CoreFoundation that code around SCNetworkReachability touches: basic types, reference counts, text,
+ * errors and run loops. It is no CoreFoundation, and steps aside for a real one: with REACH_USE_COREFOUNDATION defined,
+ * or when the real <CoreFoundation/CFBase.h> was included before, these headers hand over to the next ones on the
+ * include path.
  *
  * Everything is static, but for a few weak variables named reach_cf_, which the files and shared libraries of a program
  * have in common. So it does not matter how many files include it, nor whether another part of the program is linked

@@ -114,7 +114,8 @@ struct __CFRunLoop {
     size_t common_count;
 };
 
-/* What all files of the program share: the loop of the main thread, which stays once it was asked for, and the locks. */
+/* What all files of the program share: the loop of the main thread, which stays once it was asked for, and the locks.
+ * */
 struct reach_cf_run_loops {
     pthread_mutex_t lock;
     pthread_mutex_t timers;
@@ -194,7 +195,8 @@ static inline void CFRunLoopSourceSignal(CFRunLoopSourceRef source)
 
 static inline Boolean CFRunLoopSourceIsValid(CFRunLoopSourceRef source)
 {
-    return reach_cf_is(source, REACH_CF_TYPE_RUN_LOOP_SOURCE) && __atomic_load_n(&source->member.valid, __ATOMIC_ACQUIRE);
+    return reach_cf_is(source, REACH_CF_TYPE_RUN_LOOP_SOURCE) &&
+           __atomic_load_n(&source->member.valid, __ATOMIC_ACQUIRE);
 }
 
 static inline void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source)
@@ -279,7 +281,8 @@ static inline CFAbsoluteTime CFRunLoopTimerGetNextFireDate(CFRunLoopTimerRef tim
                : 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- loops --- */
+/* --------------------------------------------------------------------------------------------------------- loops ---
+ * */
 
 static inline void reach_cf_run_loop_destroy(struct reach_cf_object *object)
 {
@@ -403,7 +406,8 @@ static inline void CFRunLoopAddCommonMode(CFRunLoopRef loop, CFRunLoopMode mode)
     }
     pthread_mutex_lock(&loop->lock);
     if (!reach_cf_is_common(loop, mode)) {
-        loop->common = (CFRunLoopMode *)reach_cf_allocate(loop->common, (loop->common_count + 1) * sizeof *loop->common);
+        loop->common = (CFRunLoopMode *)reach_cf_allocate(loop->common,
+                                                          (loop->common_count + 1) * sizeof *loop->common);
         loop->common[loop->common_count++] = (CFRunLoopMode)CFRetain(mode);
     }
     pthread_mutex_unlock(&loop->lock);
@@ -486,7 +490,8 @@ static inline Boolean CFRunLoopContainsSource(CFRunLoopRef loop, CFRunLoopSource
 
 static inline void CFRunLoopAddSource(CFRunLoopRef loop, CFRunLoopSourceRef source, CFRunLoopMode mode)
 {
-    if (CFRunLoopSourceIsValid(source) && reach_cf_add(loop, &source->member, mode) && source->context.schedule != NULL) {
+    if (CFRunLoopSourceIsValid(source) && reach_cf_add(loop, &source->member, mode) &&
+        source->context.schedule != NULL) {
         source->context.schedule(source->context.info, loop, mode);
     }
 }
@@ -530,7 +535,8 @@ static inline reach_queue *reach_cf_run_loop_copy_queue(CFRunLoopRef loop)
     return queue;
 }
 
-/* ------------------------------------------------------------------------------------------------------- running --- */
+/* ------------------------------------------------------------------------------------------------------- running ---
+ * */
 
 /* The valid members of a loop's mode at one moment, retained. */
 struct reach_cf_members {

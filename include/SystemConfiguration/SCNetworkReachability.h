@@ -4,13 +4,13 @@
  * The nine functions. See SystemConfiguration.h.
  *
  * How a target works. It has a reach_target, and while it is scheduled it is that target's callback. On a run loop, the
- * reach_target is on the queue of the first loop, and its changes signal a run loop source that is in all loops and modes
- * of the target; the loop that gets to it first delivers. On a dispatch queue, the reach_target is on a manual queue of
- * its own, whose descriptor a dispatch read source watches on the client's queue.
+ * reach_target is on the queue of the first loop, and its changes signal a run loop source that is in all loops and
+ * modes of the target; the loop that gets to it first delivers. On a dispatch queue, the reach_target is on a manual
+ * queue of its own, whose descriptor a dispatch read source watches on the client's queue.
  *
- * The client's functions, retain and release included, are never called with a lock held. So they may call anything here,
- * which Apple's may not. The price is that a change may come up while SetCallback stands between the old context and the
- * new one; it is then delivered when SetCallback is done.
+ * The client's functions, retain and release included, are never called with a lock held. So they may call anything
+ * here, which Apple's may not. The price is that a change may come up while SetCallback stands between the old context
+ * and the new one; it is then delivered when SetCallback is done.
  */
 #ifndef REACH_SC_NETWORK_REACHABILITY_H
 #define REACH_SC_NETWORK_REACHABILITY_H
@@ -179,7 +179,8 @@ struct reach_sc_runtime {
 REACH_CF_SHARED struct reach_sc_runtime reach_sc_runtime_1 = {
     PTHREAD_MUTEX_INITIALIZER,
     0,
-    {0, "SCNetworkReachability", NULL, NULL, reach_sc_class_finalize, NULL, NULL, NULL, reach_sc_class_describe, NULL, NULL, 0},
+    {0, "SCNetworkReachability", NULL, NULL, reach_sc_class_finalize, NULL, NULL, NULL, reach_sc_class_describe, NULL,
+     NULL, 0},
     NULL};
 
 static inline CFTypeID SCNetworkReachabilityGetTypeID(void)
@@ -277,7 +278,7 @@ static inline SCNetworkReachabilityRef reach_sc_create(reach_target *target, cha
 }
 
 /* The same pointer, about whose object the compiler knows nothing any more. Once these functions are inlined it would
- * else see that an IPv4 address of the caller's is too small for an IPv6 one, and warn about code that is not reached. */
+ * else see that an IPv4 address of the caller's is too small for an IPv6 one, and warn of code that is not reached. */
 static inline const struct sockaddr *reach_sc_some_address(const struct sockaddr *address)
 {
     __asm__("" : "+r"(address));
@@ -325,8 +326,8 @@ static inline char *reach_sc_address_text(const char *label, const struct sockad
     return scope == 0 ? reach_cf_print("%s = %s", label, text) : reach_cf_print("%s = %s%%%u", label, text, scope);
 }
 
-/* Calls the client's callback, with flags as they are now. Not with a lock. flags are a stand-in in case that the kernel
- * cannot be asked. */
+/* Calls the client's callback, with flags as they are now. Not with a lock. flags are a stand-in in case that the
+ * kernel cannot be asked. */
 static inline void reach_sc_deliver(reach_sc_object *object, SCNetworkReachabilityFlags flags)
 {
     struct reach_sc_client *client;
@@ -392,8 +393,8 @@ static inline bool reach_sc_start(reach_sc_object *object, reach_queue *queue, r
     return true;
 }
 
-/* Has one of the target's loops deliver: one that waits in a mode of the target if there is one, else the first. With the
- * object's lock. */
+/* Has one of the target's loops deliver: one that waits in a mode of the target if there is one, else the first. With
+ * the object's lock. */
 static inline void reach_sc_signal(reach_sc_object *object)
 {
     CFRunLoopRef loop = object->entries[0].loop;

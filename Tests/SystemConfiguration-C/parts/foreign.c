@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Stands for a real CoreFoundation, linked into the same program: strong definitions of the names that clash if anything
- * can. None of them may ever be called by code that was compiled with the drop-in.
+ * Stands for a real CoreFoundation, linked into the same program: strong definitions of the names that clash if
+ * anything can. None of them may ever be called by code that was compiled with the drop-in.
  */
 #include <stdlib.h>
 

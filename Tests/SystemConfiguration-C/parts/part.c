@@ -44,8 +44,8 @@ static int texts_equal(const void *one, const char *other)
 {
     char bytes[64];
 
-    return CFStringGetCString((CFStringRef)one, bytes, sizeof bytes, kCFStringEncodingUTF8) && strcmp(bytes, other) == 0 &&
-           CFGetTypeID(one) == CFGetTypeID(mode);
+    return CFStringGetCString((CFStringRef)one, bytes, sizeof bytes, kCFStringEncodingUTF8) &&
+           strcmp(bytes, other) == 0 && CFGetTypeID(one) == CFGetTypeID(mode);
 }
 
 static const void *target(void)
@@ -76,7 +76,8 @@ static int schedule(const void *object, const void *loop, void (*function)(unsig
 
     told = function;
     return SCNetworkReachabilitySetCallback((SCNetworkReachabilityRef)object, callout, &context) &&
-           SCNetworkReachabilityScheduleWithRunLoop((SCNetworkReachabilityRef)object, (CFRunLoopRef)(uintptr_t)loop, mode);
+           SCNetworkReachabilityScheduleWithRunLoop((SCNetworkReachabilityRef)object, (CFRunLoopRef)(uintptr_t)loop,
+                                                    mode);
 }
 
 static int unschedule(const void *object, const void *loop)

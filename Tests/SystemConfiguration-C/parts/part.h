@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The parts of a program that sharing.c is linked with: the same file compiled as C, as C++, as Objective-C where there is
- * a compiler for it, and into a shared library. Only pointers of no type cross the border, as a real program's parts may
- * have been compiled at different times.
+ * The parts of a program that sharing.c is linked with: the same file compiled as C, as C++, as Objective-C where there
+ * is a compiler for it, and into a shared library. Only pointers of no type cross the border, as a real program's parts
+ * may have been compiled at different times.
  */
 #ifndef REACH_TESTS_SC_PART_H
 #define REACH_TESTS_SC_PART_H
