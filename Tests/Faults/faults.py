@@ -176,28 +176,38 @@ def positions(calls, everywhere, outcome, scenario):
     return [(first, 1) for first in sorted(chosen) if 0 <= first < calls] + [(0, FOR_EVER)]
 
 
-STEPS_DURING = ["asking", "asking for the path", "asking after a change", "asking on a schedule", "making a queue",
-                "scheduling", "dispatching", "a change", "asking for a confirmed answer", "waiting",
-                "waiting for a change", "making a monitor", "a status", "the process"]
+# The columns of the table: which of the driver's steps they gather, and the words for what went well.
+COLUMNS = [
+    ("questions", ["asking", "asking for the path", "asking after a change", "asking on a schedule", "waiting",
+                   "waiting for a change"], {"right": "right", "offline": "right", "online": "right"}),
+    ("making, scheduling", ["making a queue", "scheduling", "asking for a confirmed answer", "making a monitor",
+                            "making a target with a link's name", "dispatching"],
+     {"made": "done", "scheduled": "done", "accepted": "done"}),
+    ("changes", ["a change", "a status"], {"told at once": "told at once",
+                                           "not told during the fault": "told when it is over"}),
+]
+# What each scenario that came to its end has shown.
+ENDINGS = ["afterwards", "asking after the fault", "the confirmed answer"]
+
+
+def cell(seen, steps, words):
+    results = {words.get(result, result) for step in steps for result in seen.get(step, {})}
+    return " or ".join(sorted(results, key=lambda text: (text.isupper(), text))) or "-"
 
 
 def table(runner):
     """The observations as a Markdown table: a row for each fault, what was seen while it lasted, and what after it."""
-    lines = ["| function | what happens to it | cases | while it lasts | after it |", "|---|---|---|---|---|"]
+    titles = ["function", "what happens to it", "cases", *(title for title, _, _ in COLUMNS), "after it"]
+    lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
     for function, outcome, _ in runner.faults.rows:
         if not runner.cases[function, outcome]:
             continue
         seen = runner.observed[function, outcome]
-        during = []
-        for step in STEPS_DURING:
-            results = seen.get(step, {})
-            words = [f"{result}" for result in sorted(results) if result != "did not come to the call"]
-            if words:
-                during.append(f"{step}: {' or '.join(words)}")
-        after = "right, next change told" if "afterwards" in seen or "asking after the fault" in seen \
-            or "the confirmed answer" in seen else "-"
-        lines.append(f"| `{function}` | {outcome} | {runner.cases[function, outcome]} | {'; '.join(during) or '-'} | "
-                     f"{after} |")
+        process = [result for result in seen.get("the process", {}) if result != "did not come to the call"]
+        after = process or (["all right, the next change told"] if any(ending in seen for ending in ENDINGS) else ["-"])
+        cells = [cell(seen, steps, words) for _, steps, words in COLUMNS]
+        lines.append(f"| `{function}` | {outcome} | {runner.cases[function, outcome]} | {' | '.join(cells)} | "
+                     f"{' or '.join(sorted(after))} |")
     return "\n".join(lines) + "\n"
 
 

@@ -113,7 +113,7 @@ static const struct fault table[] = {
     ERROR(mmap, ENOMEM), ERROR(mmap, EPERM), ERROR(madvise, EINVAL), ERROR(madvise, ENOMEM),
     ERROR(pthread_create, EAGAIN), ERROR(pthread_create, EPERM), ERROR(pthread_attr_init, ENOMEM),
     ERROR(pthread_attr_setstacksize, EINVAL), ERROR(pthread_setname_np, ERANGE),
-    ERROR(if_nametoindex, ENODEV), ERROR(if_nametoindex, EMFILE),
+    ERROR(if_nametoindex, EMFILE), ERROR(if_nametoindex, ENFILE), ERROR(if_nametoindex, ENOMEM),
     ERROR(getaddrinfo, EAI_AGAIN), ERROR(getaddrinfo, EAI_FAIL), ERROR(getaddrinfo, EAI_NONAME),
     ERROR(getaddrinfo, EAI_MEMORY), ERROR(getaddrinfo, EAI_SYSTEM), ERROR(getaddrinfo, EAI_FAMILY),
     SPOIL(getaddrinfo, "other family", OTHER_FAMILY), SPOIL(getaddrinfo, "short address", SHORT_ADDRESS),
