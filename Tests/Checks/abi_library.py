@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Writes the interface of include/reach.h as a C library that abigail can read.
 
-The shipped library is written in Swift, whose debug information describes Swift's types. What callers compile against is
-the header, so its types are what must not change: each function that it declares is defined here by the C compiler, with
-the same soname and symbol versions as the shipped library, and the result is compared with the stored description.
+The shipped library is written in Swift, whose debug information describes Swift's types. What callers compile against
+is the header, so its types are what must not change: each function that it declares is defined here by the C compiler,
+with the same soname and symbol versions as the shipped library, and the result is compared with the stored description.
 That the Swift functions have the header's types is made sure at compile time, and that their names are all there is
 checked against symbols.txt, so the three together cover the library.
 

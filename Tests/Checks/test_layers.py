@@ -97,7 +97,8 @@ def test_arrow(layer, declared):
     wrong = []
     for path in sources(layer):
         code = code_of(path.read_text())
-        # A member or a label of the same spelling is not the name: .foo, foo: and "func foo" inside a type are left out.
+        # A member or a label of the same spelling is not the name: .foo, foo: and "func foo" inside a type are left
+        # out.
         words = set(re.findall(r"(?<![.\w])(\w+)\b(?!\s*:)", code))
         own = set(re.findall(r"\b(?:func|let|var|case|struct|class|enum|typealias)\s+(\w+)", code))
         wrong += [f"{path.relative_to(CORE)} uses {name} of {above[name]}"

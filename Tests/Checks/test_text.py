@@ -12,8 +12,8 @@ import pytest
 
 from conftest import TOP, run, text_of, tracked_files
 
-LICENSED = {".swift", ".c", ".h", ".cc", ".cpp", ".py", ".mk", ".sh", ".rs", ".go", ".lua", ".rb", ".php", ".pl", ".java",
-            ".cs", ".js", ".m", ".modulemap", ".cmake", ".map"}
+LICENSED = {".swift", ".c", ".h", ".cc", ".cpp", ".py", ".mk", ".sh", ".rs", ".go", ".lua", ".rb", ".php", ".pl",
+            ".java", ".cs", ".js", ".m", ".modulemap", ".cmake", ".map"}
 LICENSED_NAMES = {"Makefile", "run", "require", "CMakeLists.txt"}
 LICENSE_FREE = {"libreach.map", "module.modulemap"}
 LINE_LENGTH = {".swift": 120, ".c": 120, ".h": 120, ".cc": 120, ".cpp": 120, ".py": 120}
@@ -116,7 +116,7 @@ def test_shell_scripts(files):
 
 
 def test_public_make_targets_say_what_they_do():
-    """make help is the table of contents: every target that CONTRIBUTING.md or README.md tells people to type is in it."""
+    """make help is the table of contents: every target that README.md or CONTRIBUTING.md tells of is in it."""
     offered = set(re.findall(r"^  make ([\w-]+)", run("make", "-s", "help"), re.M))
     known = set(re.findall(r"^([\w-]+):", "\n".join(path.read_text() for path in
                                                     [TOP / "Makefile", *(TOP / "mk").glob("*.mk")]), re.M))

@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Every number of the interface that a caller's compiled code contains, written out once more: sizes, offsets, constants.
- * Programs that were built against an earlier header go on using the old numbers, so a difference here is a break, and
- * there is nothing to run: it compiles or it does not. The list is checked for completeness against the header.
+ * Every number of the interface that a caller's compiled code contains, written out once more: sizes, offsets,
+ * constants. Programs that were built against an earlier header go on using the old numbers, so a difference here is a
+ * break, and there is nothing to run: it compiles or it does not. The list is checked for completeness against the
+ * header.
  */
 #include "reach.h"
 
-/* One array declared over and over: legal as long as each declaration gives it the one element. C99 has no other means. */
+/* One array declared over and over: legal as long as each declaration gives it the one element. C99 has no other
+ * means. */
 #define SAME(expression, value) extern char layout_is_as_it_was[(expression) == (value) ? 1 : -1]
 #define CONSTANT(name, value) SAME(name, value)
 #define FIELD(name, offset, size) \

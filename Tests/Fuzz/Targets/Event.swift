@@ -7,8 +7,8 @@ import CLinux
 
 /// What an event datagram is taken to be about: it may be less than it says only where "anything" is said instead.
 ///
-/// An event that is read as being about one prefix or link keeps every other verdict as it is, so reading too little into it
-/// would be a change that nobody hears of.
+/// An event that is read as being about one prefix or link keeps every other verdict as it is, so reading too little
+/// into it would be a change that nobody hears of.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: data, count: size)

@@ -5,11 +5,11 @@ import CLinux
 
 @testable import ReachabilitySwift
 
-/// The filter that the kernel runs on route messages must decide as the event reader does, and must never drop a message
-/// about which there is a doubt: a dropped one is a change that nobody hears of.
+/// The filter that the kernel runs on route messages must decide as the event reader does, and must never drop a
+/// message about which there is a doubt: a dropped one is a change that nobody hears of.
 ///
-/// The input is a count of addresses, then for each a family and sixteen bytes, then a netlink datagram. The program is run
-/// here by an interpreter of the few instructions it is made of, which refuses every other.
+/// The input is a count of addresses, then for each a family and sixteen bytes, then a netlink datagram. The program is
+/// run here by an interpreter of the few instructions it is made of, which refuses every other.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 0, let data else { return 0 }
@@ -34,14 +34,15 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     case .route(let prefix, let length):
         precondition(isKept == addresses.contains { $0.matches(prefix, prefixLength: length) } || length == 0)
     case .link, .overflow: precondition(isKept)
-    // A prefix that reads as IPv4-mapped is a doubt of the reader's and none of the filter's: no target of ours is in it.
+    // A prefix that reads as IPv4-mapped is a doubt of the reader's and none of the filter's: no target of ours is in
+    // it.
     case .anything: precondition(isKept || hasMappedPrefix(datagram))
     }
     return 0
 }
 
-/// Whether the kernel could have sent it: one message, whole attributes, destinations of their family's size. For others a
-/// load beyond the end would end the program and drop the message, which no message of the kernel's comes to.
+/// Whether the kernel could have sent it: one message, whole attributes, destinations of their family's size. For
+/// others a load beyond the end would end the program and drop the message, which no message of the kernel's comes to.
 private func isWhole(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count >= 16, Int(number(bytes, 0, UInt32.self)) == bytes.count else { return false }
     let type = Int(number(bytes, 4, UInt16.self))

@@ -3,7 +3,8 @@
 
 @testable import ReachabilitySwift
 
-/// The description of flags, for each 32-bit number in the input: its words and its hexadecimal rest give the number again.
+/// The description of flags, for each 32-bit number in the input: its words and its hexadecimal rest give the number
+/// again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: data, count: size)

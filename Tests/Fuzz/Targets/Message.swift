@@ -5,8 +5,8 @@
 
 /// The message reader and each record parser, on the bytes of one datagram from the kernel.
 ///
-/// Nothing may be read that is not there (the address sanitizer sees it, since libFuzzer hands in exactly sized memory), and
-/// nothing may come out that the bytes cannot hold.
+/// Nothing may be read that is not there (the address sanitizer sees it, since libFuzzer hands in exactly sized
+/// memory), and nothing may come out that the bytes cannot hold.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = BoundedBytes(UnsafeRawBufferPointer(start: data, count: size))

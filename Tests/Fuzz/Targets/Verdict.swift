@@ -8,8 +8,8 @@ import CLinux
 /// From the bytes of a route reply and of a link reply to the flags: whatever the kernel says, the rules hold that the
 /// flags of one destination keep to.
 ///
-/// The input is a question (family, sixteen bytes of destination, whether a source was bound), then the length of the first
-/// message, then the two messages.
+/// The input is a question (family, sixteen bytes of destination, whether a source was bound), then the length of the
+/// first message, then the two messages.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 20, let data else { return 0 }
