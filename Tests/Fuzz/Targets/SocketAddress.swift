@@ -26,7 +26,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         if let source = question.source { precondition(source.family == question.destination.family) }
     }
     let verdicts = [Verdict](repeating: Verdict(flags: [.reachable], reason: .reachable), count: questions.count)
-    _ = pair.verdict(verdicts, internet: Verdict(), resolution: .none)
+    _ = pair.verdict(verdicts[...], internet: Verdict(), resolution: .none)
     return 0
 }
 
