@@ -317,9 +317,10 @@ static bool addresses_are_settled(const void *argument)
     require(table != NULL);
     bool settled = true;
     char address[33];
-    unsigned flags;
-    while (fscanf(table, "%32s %*x %*x %*x %x %*s", address, &flags) == 2) {
-        settled = settled && ((flags & IFA_F_TENTATIVE) != 0 || has_local_route(address));
+    unsigned index, flags;
+    while (fscanf(table, "%32s %x %*x %*x %x %*s", address, &index, &flags) == 3) {
+        /* One that a link keeps while it is down has none. */
+        settled = settled && ((flags & IFA_F_TENTATIVE) != 0 || has_local_route(address) || (link_flags(index) & IFF_UP) == 0);
     }
     fclose(table);
     return settled;
