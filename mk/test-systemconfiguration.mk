@@ -13,7 +13,7 @@ TEST_TARGETS += test-systemconfiguration
 COMMA     := ,
 SC        := Tests/SystemConfiguration-C
 SC_BUILD  := $(BUILD)/tests/sc
-SC_NAMES  := create-and-ask callbacks run-loops names soak
+SC_NAMES  := create-and-ask callbacks run-loops names lengths soak
 SC_INPUTS := $(wildcard include/SystemConfiguration/*.h include/CoreFoundation/*.h $(SC)/*.h $(SC)/parts/*) \
              $(SUPPORT_HEADERS) mk/test-systemconfiguration.mk
 SC_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g $(CWARN) -pthread $(REACH_FLAGS) -I$(TOP)/Tests/Support
@@ -121,3 +121,7 @@ test-systemconfiguration: test-systemconfiguration-compile $(SC_PROGRAMS) $(SC_S
 	@set -e; export ASAN_OPTIONS=fast_unwind_on_malloc=0; \
 	for program in $(SC_PROGRAMS) $(SC_SHARING); do echo "$$program"; $$program; done
 	$(SC)/examples.sh $(SC_BUILD)
+	@# The tests that the page names are there.
+	@missing=; for name in $$(grep -oE '\b[a-z]+(_[a-z]+){3,}\b' docs/coming-from-macos.md | sort -u); do \
+	    grep -q "_test($$name)" $(SC)/*.c || missing="$$missing $$name"; done; \
+	    test -z "$$missing" || { echo "docs/coming-from-macos.md names tests that are not there:$$missing" >&2; exit 1; }
