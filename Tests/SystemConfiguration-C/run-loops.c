@@ -871,6 +871,14 @@ static void timers_fire(void *argument)
     require(!CFRunLoopTimerIsValid(single) && !CFRunLoopTimerIsValid(repeating));
     CFRelease(single);
     CFRelease(repeating);
+
+    /* From before all time on, and as often as can be. */
+    often.fired = 0;
+    repeating = CFRunLoopTimerCreate(NULL, -1e300, 1e-300, 0, 0, timing_fire, &context);
+    CFRunLoopAddTimer(here(), repeating, MODE);
+    CFRunLoopRun();
+    require_int(often.fired, 3);
+    CFRelease(repeating);
     require_int(once.references + often.references, 0);
 }
 

@@ -613,7 +613,11 @@ static inline bool reach_cf_timer_take(CFRunLoopTimerRef timer)
     pthread_mutex_lock(&reach_cf_run_loops_1.timers);
     due = timer->due <= now;
     if (due && timer->interval > 0) {
-        timer->due += timer->interval * (1.0 + (double)(uint64_t)((now - timer->due) / timer->interval));
+        double missed = (now - timer->due) / timer->interval;
+
+        /* In step with the first time, unless that lies too far back for its step to be known. */
+        timer->due = missed < 1e15 ? timer->due + timer->interval * (1.0 + (double)(uint64_t)missed)
+                                   : now + timer->interval;
     }
     pthread_mutex_unlock(&reach_cf_run_loops_1.timers);
     if (due && !(timer->interval > 0)) {

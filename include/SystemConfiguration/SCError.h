@@ -11,6 +11,11 @@
 #include <CoreFoundation/CoreFoundation.h>
 #include <CoreFoundation/ReachShared.h>
 
+/* A real CoreFoundation that stands before this one on the include path is the one that is meant. */
+#if !defined(REACH_CF_BASE_H) && !defined(REACH_USE_COREFOUNDATION)
+#define REACH_USE_COREFOUNDATION 1
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
