@@ -82,7 +82,7 @@ $(BUILD)/tests/examples: Tests/Namespaces/examples.c $(SUPPORT_LIB) $(BUILD)/lib
 
 # Everything that memcheck can say something about is an error, in the scenarios' processes too. Their exit status is then
 # one that the harness does not know. What a callback library must not do is slow, so these are not all of the programs.
-MEMCHECK_PROGRAMS := arguments refusals guest queues sequence
+MEMCHECK_PROGRAMS := arguments refusals guest queues sequence lifetimes
 MEMCHECK := REACH_TEST_PATIENCE=10 valgrind -q --suppressions=Tests/Support/valgrind.supp --error-exitcode=99 --leak-check=full \
             --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible
 

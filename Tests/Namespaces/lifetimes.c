@@ -830,9 +830,6 @@ static void require_child(pid_t child)
     require_message(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child failed");
 }
 
-/* Not static, so that it counts as used. */
-void *volatile kept_by_the_child[3];
-
 static void fork_with_a_scheduled_target(void *argument)
 {
     bool manual = *(int *)argument != 0;
@@ -883,11 +880,9 @@ static void fork_with_a_scheduled_target(void *argument)
         wait_releases(heard, NULL, 1);
         recorder_free(heard);
         reach_release(fresh);
-        /* What is the parent's cannot be taken apart here; it is not lost either. */
-        kept_by_the_child[0] = internet;
-        kept_by_the_child[1] = queue;
-        kept_by_the_child[2] = recorder;
-        _exit(0);
+        /* What the parent's threads held on their stacks is lost here, of which valgrind need not be told. */
+        execlp("true", "true", (char *)NULL);
+        _exit(1);
     }
     close(to_parent[1]);
     char reply;
