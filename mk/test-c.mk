@@ -80,11 +80,12 @@ test-examples: $(BUILD)/tests/examples stage ## build the plain C examples with 
 $(BUILD)/tests/examples: Tests/Namespaces/examples.c $(SUPPORT_LIB) $(BUILD)/libreach.so $(SUPPORT_HEADERS)
 	$(CC) $(SUPPORT_CFLAGS) -o $@ $< $(SUPPORT_LIBS)
 
-# Everything that memcheck can say something about is an error, in the scenarios' processes too. Their exit status is then
-# one that the harness does not know. What a callback library must not do is slow, so these are not all of the programs.
+# Everything that memcheck can say something about is an error, in the scenarios' processes too. Their exit status is
+# then one that the harness does not know. The programs that are left out would take minutes.
 MEMCHECK_PROGRAMS := arguments refusals guest queues sequence lifetimes
-MEMCHECK := REACH_TEST_PATIENCE=10 valgrind -q --suppressions=Tests/Support/valgrind.supp --error-exitcode=99 --leak-check=full \
-            --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible
+MEMCHECK := REACH_TEST_PATIENCE=10 valgrind -q --suppressions=Tests/Support/valgrind.supp --error-exitcode=99 \
+            --leak-check=full --show-leak-kinds=definite,indirect,possible \
+            --errors-for-leak-kinds=definite,indirect,possible
 
 TEST_TARGETS += test-memcheck
 

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Every argument that a caller can get wrong, for targets, flags, paths, names and versions. Nothing may crash, outputs may
- * be written on success only, and nothing may be read beyond what was handed in: what is handed in ends where a page ends
- * behind which nothing may be touched.
+ * Every argument that a caller can get wrong, for targets, flags, paths, names and versions. Nothing may crash, outputs
+ * may be written on success only, and nothing may be read beyond what was handed in: what is handed in ends where a
+ * page ends behind which nothing may be touched.
  */
 #include "support.h"
 
@@ -97,7 +97,8 @@ static void address_lengths(void *argument)
 static void address_families(void *argument)
 {
     (void)argument;
-    static const int families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, AF_BLUETOOTH, 11, 30, 255, 0x0200, 0xffff };
+    static const int families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, AF_BLUETOOTH, 11, 30, 255, 0x0200,
+        0xffff };
     for (size_t index = 0; index < sizeof families / sizeof *families; index++) {
         require_refused(create(families[index], 16), NULL, EAFNOSUPPORT);
         require_refused(create(families[index], 28), NULL, EAFNOSUPPORT);
@@ -218,10 +219,12 @@ static void name_accepted(void *argument)
 {
     (void)argument;
     static const char *const names[] = {
-        " ", ".", "..", "a..b", "-", "%", "%%", "%lo", "::1%", "::1%lo", "fe80::1%", "fe80::1%nolink", "fe80::1%4294967296",
-        "fe80::1%99999999999999999999", "fe80::1%a-name-that-is-longer-than-any-link-name-can-be", ":", "::", ":::", "[::1]",
-        "1.2.3.4.5", "999.1.1.1", "4294967296", "0x", "0x1ffffffff", "1.", "1..2", "host:80", "http://host/", "user@host", "a b",
-        "\n", "\x80\xff\xfe", "b\303\274cher.example", "xn--", "localhost.", ".localhost", "localhost..", "*", "127.0.0.1 x",
+        " ", ".", "..", "a..b", "-", "%", "%%", "%lo", "::1%", "::1%lo", "fe80::1%", "fe80::1%nolink",
+        "fe80::1%4294967296", "fe80::1%99999999999999999999",
+        "fe80::1%a-name-that-is-longer-than-any-link-name-can-be", ":", "::", ":::",
+        "[::1]", "1.2.3.4.5", "999.1.1.1", "4294967296", "0x", "0x1ffffffff", "1.", "1..2", "host:80", "http://host/",
+        "user@host", "a b", "\n", "\x80\xff\xfe", "b\303\274cher.example", "xn--", "localhost.", ".localhost",
+        "localhost..", "*", "127.0.0.1 x",
         "::ffff:1.2.3.4", "::1.2.3", "1:2:3:4:5:6:7:8:9", "0000000000000000000000000000000000000000000000000000001.1",
     };
     for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
@@ -274,14 +277,17 @@ static void name_is_valid(void *argument)
 {
     (void)argument;
     static const char *const valid[] = {
-        "a", "example.com", "example.com.", "EXAMPLE.com", "a-b.c--d.e", "3com.com", "1a", "xn--bcher-kva.example", "localhost",
+        "a", "example.com", "example.com.", "EXAMPLE.com", "a-b.c--d.e", "3com.com", "1a", "xn--bcher-kva.example",
+        "localhost",
         LABEL63, LABEL63 ".com", NAME253, NAME253 ".",
         "192.0.2.1", "127.1", "0x7f.1", "0", "::", "::1", "2001:db8::1", "::ffff:192.0.2.1", "fe80::1%lo",
     };
     static const char *const invalid[] = {
-        "", ".", "..", "a..b", ".a", "a..", "-a", "a-", "-", "a.-b", "a-.b", "a.b-", LABEL63 "x", LABEL63 "x.com", "x" NAME253,
+        "", ".", "..", "a..b", ".a", "a..", "-a", "a-", "-", "a.-b", "a-.b", "a.b-", LABEL63 "x", LABEL63 "x.com",
+        "x" NAME253,
         "http://example.com", "https://example.com/", "http://example.com:80/a?b", "example.com/", "example.com:80",
-        "192.0.2.1:80", "[::1]", "[::1]:80", "a b", " a", "a ", "a\n", "\ta", "a_b", "_dmarc.example.com", "user@example.com",
+        "192.0.2.1:80", "[::1]", "[::1]:80", "a b", " a", "a ", "a\n", "\ta", "a_b", "_dmarc.example.com",
+        "user@example.com",
         "b\303\274cher.example", "\xff", "a*", "*.example.com", "a,b", "a;b", "a\"b", "2001:db8:::1", "::1/128",
     };
     for (size_t index = 0; index < sizeof valid / sizeof *valid; index++) {
@@ -297,7 +303,7 @@ static void name_is_valid(void *argument)
     require_refused(reach_name_is_valid(NULL), false, EINVAL);
 }
 
-/* ------------------------------------------------------------------------------------------- asking and counting --- */
+/* ------------------------------------------------------------------------------------------ asking and counting --- */
 
 static void null_targets(void *argument)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The library is a guest in somebody's process: what it does not do at load time, what it leaves alone, and that it holds
- * on to nothing.
+ * The library is a guest in somebody's process: what it does not do at load time, what it leaves alone, and that it
+ * holds on to nothing.
  */
 #include "support.h"
 

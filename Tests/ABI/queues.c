@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * What can be got wrong with callbacks, queues, confirmations and monitors, and what the system can refuse them. Where a
- * release function is handed over it runs exactly once, whatever became of the call.
+ * What can be got wrong with callbacks, queues, confirmations and monitors, and what the system can refuse them. Where
+ * a release function is handed over it runs exactly once, whatever became of the call.
  */
 #include "support.h"
 
@@ -206,8 +206,8 @@ static void queue_arguments(void *argument)
 }
 
 /*
- * Queues come and go, used or not, with targets that outlive them or not, driven before they go or not, and leave neither
- * thread nor descriptor behind.
+ * Queues come and go, used or not, with targets that outlive them or not, driven before they go or not, and leave
+ * neither thread nor descriptor behind.
  */
 static void queues_leave_nothing(void *argument)
 {
@@ -418,8 +418,10 @@ static void confirm_arguments(void *argument)
     (void)argument;
     reach_queue *queue = reach_queue_create_manual();
     reach_target *zero = target("0.0.0.0");
-    require_refused_and_released(reach_confirm(NULL, 0, queue, confirm_never_called, &released, count_release), 0, EINVAL);
-    require_refused_and_released(reach_confirm(zero, 0, NULL, confirm_never_called, &released, count_release), 0, EINVAL);
+    require_refused_and_released(reach_confirm(NULL, 0, queue, confirm_never_called, &released, count_release), 0,
+        EINVAL);
+    require_refused_and_released(reach_confirm(zero, 0, NULL, confirm_never_called, &released, count_release), 0,
+        EINVAL);
     require_refused_and_released(reach_confirm(zero, 0, queue, NULL, &released, count_release), 0, EINVAL);
     require_refused_and_released(reach_confirm(NULL, -1, NULL, NULL, &released, count_release), 0, EINVAL);
     require_refused(reach_confirm(NULL, 0, NULL, NULL, NULL, NULL), 0, EINVAL);
@@ -564,7 +566,7 @@ static rlim_t limit_descriptors(rlim_t number)
     return before;
 }
 
-/* Uses a queue of one kind in every way. False when there were no descriptors for some of it; no other error may come. */
+/* Uses a queue of one kind in every way. False when there were no descriptors for some of it; no other error comes. */
 static bool use_queue(bool manual, reach_target *online, reach_target *offline, atomic_int *released)
 {
     errno = 0;

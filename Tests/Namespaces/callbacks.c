@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Change callbacks: each change of the answer is told once, in order, with the right flags; what changes no answer is not
- * told at all. Every walk is made twice, with a queue that has a thread and with one that is driven by hand.
+ * Change callbacks: each change of the answer is told once, in order, with the right flags; what changes no answer is
+ * not told at all. Every walk is made twice, with a queue that has a thread and with one that is driven by hand.
  */
 #include "support.h"
 
@@ -332,7 +332,8 @@ struct audience {
 
 static struct audience audience_create(struct desk *desk)
 {
-    struct audience audience = { target("::"), target("198.51.100.9"), target("2001:db8:ffff::9"), target("10.1.0.77") };
+    struct audience audience = { target("::"), target("198.51.100.9"), target("2001:db8:ffff::9"),
+        target("10.1.0.77") };
     watch(desk, audience.internet);
     watch(desk, audience.ipv4);
     watch(desk, audience.ipv6);
@@ -407,7 +408,8 @@ static void other_details_tell_nothing(void *argument)
             "rule add fwmark 7 lookup 100\nroute add unreachable default table 100\nrule del fwmark 7 lookup 100\n"
             "neighbor add 10.1.0.77 lladdr 02:00:00:00:00:01 dev wan0\nneighbor del 10.1.0.77 dev wan0\n"
             "link set wan0 mtu 1400\nlink set wan0 mtu 1500\nlink set wan0 txqueuelen 100\nlink set wan0 alias cable\n"
-            "link set wan0 promisc on\nlink set wan0 promisc off\nlink set wan1 down\nlink set wan1 up\nlink del wan1\n");
+            "link set wan0 promisc on\nlink set wan0 promisc off\nlink set wan1 down\nlink set wan1 up\n"
+            "link del wan1\n");
     require_no_event(desk.recorder, desk.barrier);
     audience_free(&desk, &audience);
     desk_free(&desk);
@@ -421,7 +423,8 @@ static void undone_changes_tell_nothing(void *argument)
     struct desk desk = desk_create(&by_hand);
     struct audience audience = audience_create(&desk);
     for (int time = 0; time < 20; time++) {
-        network("route del default\nroute add default via 10.1.0.1\nlink set wan0 down\nlink set wan0 up\nrunning wan0\n"
+        network("route del default\nroute add default via 10.1.0.1\nlink set wan0 down\nlink set wan0 up\n"
+                "running wan0\n"
                 "route add default via 10.1.0.1\naddress replace 2001:db8:1::2/64 dev wan0 nodad\n"
                 "route add ::/0 via fe80::1 dev wan0\n");
     }
@@ -535,7 +538,7 @@ static void router_advertisements(void *argument)
     desk_free(&desk);
 }
 
-/* ------------------------------------------------------------------------------------------ many targets, storms --- */
+/* ----------------------------------------------------------------------------------------- many targets, storms --- */
 
 struct crowd_info {
     struct recorder *recorder;
@@ -680,8 +683,8 @@ static void hold_queue(reach_target *target, reach_flags flags, void *info)
 }
 
 /*
- * The queue is held up while more is said than its socket can take. Afterwards it knows the truth, says it once if it is
- * news, and goes on. Twenty times, ten of them with the truth as it was before.
+ * The queue is held up while more is said than its socket can take. Afterwards it knows the truth, says it once if it
+ * is news, and goes on. Twenty times, ten of them with the truth as it was before.
  */
 static void overflow(void *argument)
 {
@@ -691,8 +694,8 @@ static void overflow(void *argument)
     reach_target *internet = target("0.0.0.0");
     watch(&desk, internet);
     /*
-     * A manual queue is held up by not driving it, a thread queue inside a callback of another target, whose answer depends
-     * on a route in the local table alone.
+     * A manual queue is held up by not driving it, a thread queue inside a callback of another target, whose answer
+     * depends on a route in the local table alone.
      */
     reach_target *braking = target("203.0.113.9");
     struct brake brake = { .recorder = recorder_create() };
@@ -754,7 +757,8 @@ static void overflow(void *argument)
 
 int main(void)
 {
-#define BOTH(f) namespace_test_with(#f ", thread queue", f, &with_thread), namespace_test_with(#f ", manual queue", f, &by_hand)
+#define BOTH(f) \
+    namespace_test_with(#f ", thread queue", f, &with_thread), namespace_test_with(#f ", manual queue", f, &by_hand)
 #define WALK(walk, title) \
     namespace_test_with(title ", thread queue", walk_changes, (&(struct walking){ &walk, &with_thread })), \
     namespace_test_with(title ", manual queue", walk_changes, (&(struct walking){ &walk, &by_hand }))

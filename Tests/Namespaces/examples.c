@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The plain examples, as built by each compiler against an installed copy of the library, run in networks that are known.
- * The programs are found in the folders named on the command line.
+ * The plain examples, as built by each compiler against an installed copy of the library, run in networks that are
+ * known. The programs are found in the folders named on the command line.
  */
 #include "support.h"
 
@@ -52,8 +52,8 @@ static void require_run_at(int line, const char *folder, int status, const char 
     char text[4096];
     int actual = run(text, sizeof text, folder, words);
     if (actual != status || strcmp(text, expected) != 0) {
-        fail_scenario(__FILE__, line, "%s/%s: status %d with\n%s    not %d with\n%s", folder, words[0], actual, text, status,
-                      expected);
+        fail_scenario(__FILE__, line, "%s/%s: status %d with\n%s    not %d with\n%s", folder, words[0], actual, text,
+                      status, expected);
     }
 }
 
@@ -86,7 +86,8 @@ static void flags(void *argument)
     network("route add default via 10.1.0.1\n");
     require_run(folder, 0, "198.51.100.9: 0x00000002 (Reachable): there is a path, by wan0 and 10.1.0.1\n", "flags",
                 "198.51.100.9");
-    require_run(folder, 1, "an empty name: Invalid argument\n0.0.0.0: 0x00000002 (Reachable): there is a path, by wan0 and "
+    require_run(folder, 1, "an empty name: Invalid argument\n"
+                           "0.0.0.0: 0x00000002 (Reachable): there is a path, by wan0 and "
                            "10.1.0.1\n",
                 "flags", "", "0.0.0.0");
     require_run(folder, 1, "usage: flags ADDRESS|NAME...\n", "flags");

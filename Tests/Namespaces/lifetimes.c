@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Callbacks that change what they are called by: who may still be called, who is still alive, and when info is released,
- * which is exactly once and never while it may still be used. Then queues in event loops, queues that are held up, forks,
- * and waking up from suspend.
+ * Callbacks that change what they are called by: who may still be called, who is still alive, and when info is
+ * released, which is exactly once and never while it may still be used. Then queues in event loops, queues that are
+ * held up, forks, and waking up from suspend.
  */
 #include "support.h"
 
@@ -49,8 +49,8 @@ static void wait_semaphore(sem_t *semaphore)
 /* ------------------------------------------------------------------------------------- from inside a callback --- */
 
 /*
- * One target on one queue, and what its callback does. Inside counts the callbacks that run, so that a release that comes
- * too early is seen.
+ * One target on one queue, and what its callback does. Inside counts the callbacks that run, so that a release that
+ * comes too early is seen.
  */
 struct stage {
     reach_queue *queue;
@@ -510,7 +510,7 @@ static void slow_callback_delays_nobody_else(void *argument)
     recorder_free(recorder);
 }
 
-/* ----------------------------------------------------------------------------------------------------- hammering --- */
+/* ---------------------------------------------------------------------------------------------------- hammering --- */
 
 /* REACH_TEST_HAMMER_SECONDS makes it as long as one likes. */
 struct anvil {
@@ -637,7 +637,7 @@ static void hammered_by_many_threads(void *argument)
     require(atomic_load(&anvil.registered) > 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- in event loops --- */
+/* ----------------------------------------------------------------------------------------------- in event loops --- */
 
 static void manual_queue_in_poll(void *argument)
 {
@@ -821,7 +821,7 @@ static void signals_during_waits(void *argument)
     reach_queue_release(queue);
 }
 
-/* --------------------------------------------------------------------------------------------------------- forks --- */
+/* -------------------------------------------------------------------------------------------------------- forks --- */
 
 static void require_child(pid_t child)
 {
@@ -908,8 +908,8 @@ static void fork_with_a_scheduled_target(void *argument)
 /* --------------------------------------------------------------------------------------------------- suspending --- */
 
 /*
- * The clocks of this program. The library calls the same functions, so that it wakes up when this program says so: after a
- * suspend, the boot clock is ahead of the monotonic one by the time that was slept.
+ * The clocks of this program. The library calls the same functions, so that it wakes up when this program says so:
+ * after a suspend, the boot clock is ahead of the monotonic one by the time that was slept.
  */
 static atomic_llong slept_seconds;
 
@@ -1022,7 +1022,8 @@ static void resume_from_suspend(void *argument)
 int main(void)
 {
     static int orders[] = { 0, 1, 2, 3 };
-#define BOTH(f) namespace_test_with(#f ", thread queue", f, &with_thread), namespace_test_with(#f ", manual queue", f, &by_hand)
+#define BOTH(f) \
+    namespace_test_with(#f ", thread queue", f, &with_thread), namespace_test_with(#f ", manual queue", f, &by_hand)
     const struct CMUnitTest tests[] = {
         BOTH(unschedule_inside),
         BOTH(remove_callback_inside),
@@ -1033,8 +1034,10 @@ int main(void)
         BOTH(release_without_unscheduling),
         BOTH(everything_is_allowed_inside),
         BOTH(queue_released_with_targets_on_it),
-        namespace_test_with("taken away by another thread: schedule, callback", taken_away_from_another_thread, &orders[0]),
-        namespace_test_with("taken away by another thread: callback, schedule", taken_away_from_another_thread, &orders[1]),
+        namespace_test_with("taken away by another thread: schedule, callback", taken_away_from_another_thread,
+            &orders[0]),
+        namespace_test_with("taken away by another thread: callback, schedule", taken_away_from_another_thread,
+            &orders[1]),
         namespace_test_with("taken away by another thread: schedule, callback, queue", taken_away_from_another_thread,
                             &orders[2]),
         namespace_test_with("taken away by another thread: callback, schedule, queue", taken_away_from_another_thread,

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * One process that lives through many changes and is asked after each: no loop runs in it and no thread exists, so it has
- * nothing but the call itself to notice with. The rows follow one another; each says what holds after its script.
+ * One process that lives through many changes and is asked after each: no loop runs in it and no thread exists, so it
+ * has nothing but the call itself to notice with. The rows follow one another; each says what holds after its script.
  */
 #include "support.h"
 
@@ -104,7 +104,8 @@ static const struct step tunnel_steps[] = {
     { "tun vpn0\nlink set vpn0 up\naddress add 10.9.0.2/32 dev vpn0", YES, YES, NO, NEAR, NO },
     { "route add 0.0.0.0/1 dev vpn0\nroute add 128.0.0.0/1 dev vpn0", TUN, TUN, NO, NEAR, NO },
     { "close vpn0", YES, YES, NO, NEAR, NO },
-    { "tun vpn0 512\nlink set vpn0 up\naddress add 10.9.0.2/32 dev vpn0\nroute replace default dev vpn0", TUN, TUN, NO, NEAR, NO },
+    { "tun vpn0 512\nlink set vpn0 up\naddress add 10.9.0.2/32 dev vpn0\n"
+      "route replace default dev vpn0", TUN, TUN, NO, NEAR, NO },
     { "close vpn0", NO, NO, NO, NEAR, NO },
     { "tun modem0 519\nlink set modem0 up\naddress add 2001:db8:9::2/64 dev modem0 nodad\nroute add ::/0 dev modem0",
       TUN | REACH_FLAG_IS_WWAN, NO, TUN | REACH_FLAG_IS_WWAN, NEAR, NO },

@@ -398,7 +398,8 @@ static const struct situation situations[] = {
     },
     {
         "rule that prohibits one destination",
-        LAN46 DEFAULT4 DEFAULT6 "rule add pref 100 to " PUBLIC4 " prohibit\n-6 rule add pref 100 to " PUBLIC6 " prohibit\n",
+        LAN46 DEFAULT4 DEFAULT6 "rule add pref 100 to " PUBLIC4 " prohibit\n"
+                                "-6 rule add pref 100 to " PUBLIC6 " prohibit\n",
         {
             { "zero", ONLINE, YES, NULL, NULL, NULL, 0 },
             { PUBLIC4, OFFLINE, REACH_REASON_PROHIBITED, NULL, NULL, NULL, 0 },
@@ -596,7 +597,8 @@ static const struct situation situations[] = {
     {
         "lower layer down",
         "veth cable0\nlink add link cable0 name wan0 type macvlan mode bridge\nlink set dev wan0 addrgenmode none\n"
-        "link set wan0 up\nrunning wan0\naddress add 10.1.0.2/24 dev wan0\naddress add 2001:db8:1::2/64 dev wan0 nodad\n"
+        "link set wan0 up\nrunning wan0\naddress add 10.1.0.2/24 dev wan0\n"
+        "address add 2001:db8:1::2/64 dev wan0 nodad\n"
         DEFAULT4 DEFAULT6 "pull cable0\nstopped wan0\n",
         {
             { "zero", OFFLINE, REACH_REASON_LOWER_LAYER_DOWN, "wan0", NULL, NULL, 0 },
@@ -747,7 +749,8 @@ static const struct situation situations[] = {
     {
         "nexthop object, deleted",
         LAN46 "nexthop add id 4 via 10.1.0.1 dev wan0\nroute add default nhid 4\n"
-              "nexthop add id 6 via 2001:db8:1::1 dev wan0\nroute add ::/0 nhid 6\nnexthop del id 4\nnexthop del id 6\n",
+              "nexthop add id 6 via 2001:db8:1::1 dev wan0\nroute add ::/0 nhid 6\nnexthop del id 4\n"
+              "nexthop del id 6\n",
         {
             { "zero", OFFLINE, NO_ROUTE, NULL, NULL, NULL, 0 },
             { PUBLIC4, OFFLINE, NO_ROUTE, NULL, NULL, NULL, 0 },
@@ -779,7 +782,8 @@ static const struct situation situations[] = {
         "nexthop group, one dead",
         LAN46 SECOND_LAN46 "nexthop add id 41 via 10.1.0.1 dev wan0\nnexthop add id 42 via 10.2.0.1 dev wan1\n"
                            "nexthop add id 4 group 41/42\nroute add default nhid 4\n"
-                           "nexthop add id 61 via 2001:db8:1::1 dev wan0\nnexthop add id 62 via 2001:db8:2::1 dev wan1\n"
+                           "nexthop add id 61 via 2001:db8:1::1 dev wan0\n"
+                           "nexthop add id 62 via 2001:db8:2::1 dev wan1\n"
                            "nexthop add id 6 group 61/62\nroute add ::/0 nhid 6\npull wan0\n",
         {
             { "zero", ONLINE, YES, "wan1", NULL, NULL, 0 },
@@ -800,7 +804,8 @@ static const struct situation situations[] = {
         "nexthop group, both dead",
         LAN46 SECOND_LAN46 "nexthop add id 41 via 10.1.0.1 dev wan0\nnexthop add id 42 via 10.2.0.1 dev wan1\n"
                            "nexthop add id 4 group 41/42\nroute add default nhid 4\n"
-                           "nexthop add id 61 via 2001:db8:1::1 dev wan0\nnexthop add id 62 via 2001:db8:2::1 dev wan1\n"
+                           "nexthop add id 61 via 2001:db8:1::1 dev wan0\n"
+                           "nexthop add id 62 via 2001:db8:2::1 dev wan1\n"
                            "nexthop add id 6 group 61/62\nroute add ::/0 nhid 6\npull wan0\npull wan1\n",
         {
             { "zero", OFFLINE, NO_ROUTE, NULL, NULL, NULL, 0 },
@@ -861,7 +866,7 @@ static const struct situation situations[] = {
         },
     },
     {
-        /* The kernel takes ::1 as the source when there is nothing else, but such a packet may not leave the machine. */
+        /* The kernel takes ::1 as the source when there is nothing else, but such a packet may not leave. */
         "IPv6 default, no address but the loopback's",
         "link set lo up\nveth wan0\nroute add ::/0 via fe80::1 dev wan0\n",
         {
@@ -916,7 +921,8 @@ static const struct situation situations[] = {
     /* -------------------------------------------------------------------------------------------- kinds of links */
     {
         "tun",
-        "tun tun0\nlink set tun0 up\naddress add 10.9.0.2 peer 10.9.0.1 dev tun0\naddress add fd09::2/64 dev tun0 nodad\n"
+        "tun tun0\nlink set tun0 up\naddress add 10.9.0.2 peer 10.9.0.1 dev tun0\n"
+        "address add fd09::2/64 dev tun0 nodad\n"
         "route add default dev tun0\nroute add ::/0 dev tun0\n",
         {
             { "zero", TUNNEL, YES, "tun0", "", NULL, REACH_LINK_TUNNEL },
@@ -948,7 +954,8 @@ static const struct situation situations[] = {
     },
     {
         "PPP",
-        "tun ppp0 512\nlink set ppp0 up\naddress add 10.9.0.2 peer 10.9.0.1 dev ppp0\naddress add fd09::2/64 dev ppp0 nodad\n"
+        "tun ppp0 512\nlink set ppp0 up\naddress add 10.9.0.2 peer 10.9.0.1 dev ppp0\n"
+        "address add fd09::2/64 dev ppp0 nodad\n"
         "route add default dev ppp0\nroute add ::/0 dev ppp0\n",
         {
             { "zero", TUNNEL, YES, "ppp0", "", NULL, REACH_LINK_PPP },
@@ -970,7 +977,8 @@ static const struct situation situations[] = {
     },
     {
         "cellular",
-        "tun modem0 519\nlink set modem0 up\naddress add 10.9.0.2/30 dev modem0\naddress add 2001:db8:9::2/64 dev modem0 nodad\n"
+        "tun modem0 519\nlink set modem0 up\naddress add 10.9.0.2/30 dev modem0\n"
+        "address add 2001:db8:9::2/64 dev modem0 nodad\n"
         "route add default dev modem0\nroute add ::/0 dev modem0\n",
         {
             { "zero", CELLULAR, YES, "modem0", "", NULL, REACH_LINK_CELLULAR },
@@ -990,7 +998,8 @@ static const struct situation situations[] = {
     },
     {
         "links whose names lie",
-        "veth wwan0 10.1.0.2/24\nveth ppp0 10.2.0.2/24\nveth tun0 10.3.0.2/24\nveth wlan0 10.4.0.2/24\nveth wg0 10.5.0.2/24\n"
+        "veth wwan0 10.1.0.2/24\nveth ppp0 10.2.0.2/24\nveth tun0 10.3.0.2/24\nveth wlan0 10.4.0.2/24\n"
+        "veth wg0 10.5.0.2/24\n"
         "tun eth0\nlink set eth0 up\naddress add 10.6.0.2/24 dev eth0\nlink set lo name en0\n"
         "route add default via 10.1.0.1\n",
         {
@@ -1006,7 +1015,8 @@ static const struct situation situations[] = {
     },
     {
         "cellular and cable, the cable preferred",
-        "tun modem0 519\nlink set modem0 up\naddress add 10.9.0.2/30 dev modem0\nroute add default dev modem0 metric 700\n"
+        "tun modem0 519\nlink set modem0 up\naddress add 10.9.0.2/30 dev modem0\n"
+        "route add default dev modem0 metric 700\n"
         LAN4 "route add default via 10.1.0.1 metric 100\n",
         {
             { "zero", ONLINE, YES, "wan0", "10.1.0.1", NULL, REACH_LINK_ETHERNET },
@@ -1041,7 +1051,8 @@ static const struct situation situations[] = {
     {
         "macvlan",
         "veth cable0\nlink add link cable0 name wan0 type macvlan mode bridge\nlink set dev wan0 addrgenmode none\n"
-        "link set wan0 up\nrunning wan0\naddress add 10.1.0.2/24 dev wan0\naddress add 2001:db8:1::2/64 dev wan0 nodad\n"
+        "link set wan0 up\nrunning wan0\naddress add 10.1.0.2/24 dev wan0\n"
+        "address add 2001:db8:1::2/64 dev wan0 nodad\n"
         DEFAULT4 DEFAULT6,
         {
             { "zero", ONLINE, YES, "wan0", NULL, NULL, REACH_LINK_ETHERNET },
@@ -1243,7 +1254,7 @@ static const struct situation situations[] = {
             { PUBLIC4, ONLINE, YES, "wan0", NULL, "10.1.0.2", 0 },
         },
     },
-    /* -------------------------------------------------------------------------------------------- names that are text */
+    /* ------------------------------------------------------------------------------------------ names that are text */
     {
         "text that is an address",
         "link set lo up\n" LAN46 DEFAULT4,
@@ -1260,7 +1271,7 @@ static const struct situation situations[] = {
             { "name ::ffff:10.1.0.77", DIRECT, YES, NULL, NULL, NULL, 0 },
         },
     },
-    /* -------------------------------------------------------------------------------------- addresses that change owner */
+    /* ------------------------------------------------------------------------------- addresses that change owner */
     {
         "an IPv6 address on the second link",
         LAN6 "veth wan1 2001:db8:2::2/64\nroute add ::/0 via fe80::1 dev wan1\n",
@@ -1317,7 +1328,8 @@ static void check_target(const struct question *question, const char *how, reach
     require_message(question->kind == 0 || path.interface_kind == question->kind, "%s (%s): the kind is %d, not %d",
                     question->about, how, path.interface_kind, question->kind);
     unsigned index = path.interface_name[0] == '\0' ? 0 : if_nametoindex(path.interface_name);
-    require_message(path.interface_index == index, "%s (%s): the link \"%s\" has index %u, not %u", question->about, how,
+    require_message(path.interface_index == index, "%s (%s): the link \"%s\" has index %u, not %u", question->about,
+                    how,
                     path.interface_name, index, path.interface_index);
     reach_release(target);
 }

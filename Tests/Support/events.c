@@ -191,7 +191,7 @@ static void wait_for_barrier(struct barrier *barrier, bool local)
 
 void barrier_pass(struct barrier *barrier)
 {
-    /* The first callback shows that all earlier messages were read, the second that the round which read them is over. */
+    /* The first callback shows that all earlier messages were read, the second that their round is over. */
     ip("route add local " BARRIER_ADDRESS "/32 dev lo table local\n");
     wait_for_barrier(barrier, true);
     ip("route del local " BARRIER_ADDRESS "/32 dev lo table local\n");

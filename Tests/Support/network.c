@@ -91,7 +91,8 @@ static bool run_ip(const char *family, const char *text, size_t length, int name
     while (waitpid(child, &status, 0) < 0) {
         require_int(errno, EINTR);
     }
-    require_message(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "the program ip (package iproute2) was not found");
+    require_message(!WIFEXITED(status) || WEXITSTATUS(status) != 127,
+        "the program ip (package iproute2) was not found");
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -195,7 +196,8 @@ bool is_readable(int descriptor, int timeout_ms)
 
 void wait_readable(int descriptor)
 {
-    require_message(is_readable(descriptor, deadline_ms()), "descriptor %d did not become readable in time", descriptor);
+    require_message(is_readable(descriptor, deadline_ms()), "descriptor %d did not become readable in time",
+        descriptor);
 }
 
 void wait_for_network(bool (*condition)(const void *argument), const void *argument, const char *what)
@@ -224,8 +226,8 @@ struct running {
 };
 
 /*
- * Asks with RTM_GETLINK, not with an ioctl: newer kernels bring a link's state up to date before they answer this one, while
- * by themselves they do it up to a second late.
+ * Asks with RTM_GETLINK, not with an ioctl: newer kernels bring a link's state up to date before they answer this one,
+ * while by themselves they do it up to a second late.
  */
 static unsigned link_flags(unsigned index)
 {
@@ -238,15 +240,16 @@ static unsigned link_flags(unsigned index)
         .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
         .link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)index },
     };
-    require_message(send(descriptor, &request, sizeof request, 0) == sizeof request, "RTM_GETLINK: %s", strerror(errno));
+    require_message(send(descriptor, &request, sizeof request, 0) == sizeof request, "RTM_GETLINK: %s",
+        strerror(errno));
     union {
         struct nlmsghdr header;
         char bytes[16384];
     } answer;
     ssize_t length = recv(descriptor, &answer, sizeof answer, 0);
     close(descriptor);
-    require_message(length >= (ssize_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)) && answer.header.nlmsg_type == RTM_NEWLINK,
-                    "there is no link %u", index);
+    require_message(length >= (ssize_t)NLMSG_LENGTH(sizeof(struct ifinfomsg)), "a short answer about link %u", index);
+    require_message(answer.header.nlmsg_type == RTM_NEWLINK, "there is no link %u", index);
     const struct ifinfomsg *link = NLMSG_DATA(&answer.header);
     return link->ifi_flags;
 }
@@ -292,8 +295,8 @@ static bool address_is(const void *argument)
 }
 
 /*
- * A new address has a local route only after a work queue has run, which also tells everybody of the address; the command that
- * added it has returned by then. Until then the kernel's tables are ahead of its messages.
+ * A new address has a local route only after a work queue has run, which also tells everybody of the address; the
+ * command that added it has returned by then. Until then the kernel's tables are ahead of its messages.
  */
 static bool has_local_route(const char *hex_address)
 {
@@ -320,7 +323,8 @@ static bool addresses_are_settled(const void *argument)
     unsigned index, flags;
     while (fscanf(table, "%32s %x %*x %*x %x %*s", address, &index, &flags) == 3) {
         /* One that a link keeps while it is down has none. */
-        settled = settled && ((flags & IFA_F_TENTATIVE) != 0 || has_local_route(address) || (link_flags(index) & IFF_UP) == 0);
+        bool expects_route = (flags & IFA_F_TENTATIVE) == 0 && (link_flags(index) & IFF_UP) != 0;
+        settled = settled && (!expects_route || has_local_route(address));
     }
     fclose(table);
     return settled;
@@ -354,8 +358,8 @@ static void add_address(const char *name, const char *address)
 void veth_with_addresses(const char *name, ...)
 {
     /*
-     * The two first links of two fresh namespaces would have the same index, and a veth end with its peer's index looks to the
-     * kernel like a link that stands on nothing, which it tells of differently.
+     * The two first links of two fresh namespaces would have the same index, and a veth end with its peer's index looks
+     * to the kernel like a link that stands on nothing, which it tells of differently.
      */
     static int far_index = 1000;
     far_index += 1;

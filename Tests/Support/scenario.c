@@ -106,8 +106,8 @@ static bool write_file(const char *path, const char *text)
     return written == length;
 }
 
-/* A process with threads, such as the thread sanitizer makes of every one, may not enter a user namespace. It needs none when
- * it is privileged already: then it is to be started in one by `unshare --user --map-root-user`. */
+/* A process with threads, such as the thread sanitizer makes of every one, may not enter a user namespace. It needs
+ * none when it is privileged already: then it is to be started in one by `unshare --user --map-root-user`. */
 static bool is_refused_for_threads(int error)
 {
     return error == EINVAL && unshare(CLONE_NEWNET | CLONE_NEWNS) == 0;

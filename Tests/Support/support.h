@@ -30,25 +30,27 @@
  *             $(CC) $(SUPPORT_CFLAGS) -o $@ $< $(SUPPORT_LIBS)
  *
  * Where a scenario runs. Each namespace_test runs in a process forked for it, in a user, network and mount namespace of
- * its own: it is root there whoever started the test, sees only a loopback link that is down, can make links, addresses,
- * routes and rules as it likes, and leaves nothing behind. /sys shows that namespace. The parent collects what the child
- * prints and shows it when the scenario fails. A process_test runs in a forked process without namespaces, for tests that
- * spoil their process (resource limits, sandboxes). A scenario that hangs is ended after a minute and has failed.
+ * its own: it is root there whoever started the test, sees only a loopback link that is down, can make links,
+ * addresses, routes and rules as it likes, and leaves nothing behind. /sys shows that namespace. The parent collects
+ * what the child prints and shows it when the scenario fails. A process_test runs in a forked process without
+ * namespaces, for tests that spoil their process (resource limits, sandboxes). A scenario that hangs is ended after a
+ * minute and has failed.
  *
  * Saying no. require() and its relatives end the scenario at once and may be used on any thread, in callbacks too.
  * cmocka's own assert_ functions work on the scenario's first thread only. skip_scenario() skips aloud; when the
  * environment has CI=true, that is a failure, as is a kernel that refuses the namespaces.
  *
- * Waiting. Nothing here sleeps. A wait ends with the event it waits for and fails the scenario after deadline_ms(), which
- * is generous and is multiplied by REACH_TEST_PATIENCE in the environment (valgrind runs set it). To show that something
- * does not happen, provoke something that does happen after it, and look that nothing else came: see struct barrier.
+ * Waiting. Nothing here sleeps. A wait ends with the event it waits for and fails the scenario after deadline_ms(),
+ * which is generous and is multiplied by REACH_TEST_PATIENCE in the environment (valgrind runs set it). To show that
+ * something does not happen, provoke something that does happen after it, and look that nothing else came: see struct
+ * barrier.
  *
  * Choosing. With REACH_TEST_ONLY in the environment only the tests whose names match that pattern are run (* and ?).
  *
- * What the kernel does late. Carrier changes reach routing some time after `ip` has returned, and so do duplicate address
- * detection and link-local addresses. Call wait_link_running() or wait_address_usable() after commands that have such an
- * effect, and give IPv6 addresses `nodad` where detection is not the point. Even these take a moment, for which veth() and
- * network() wait by themselves. veth() turns off link-local addresses.
+ * What the kernel does late. Carrier changes reach routing some time after `ip` has returned, and so do duplicate
+ * address detection and link-local addresses. Call wait_link_running() or wait_address_usable() after commands that
+ * have such an effect, and give IPv6 addresses `nodad` where detection is not the point. Even these take a moment, for
+ * which veth() and network() wait by themselves. veth() turns off link-local addresses.
  */
 #ifndef REACH_TESTS_SUPPORT_H
 #define REACH_TESTS_SUPPORT_H
@@ -128,8 +130,8 @@ const char *errno_name(int number);
 /* ----------------------------------------------------------------------------------------------------- network --- */
 
 /*
- * Runs one ip(8) command for each line of the text, in this namespace. The word "ip" itself is left out; of its options a
- * leading -4 or -6 is understood. Fails the scenario at the first command that fails.
+ * Runs one ip(8) command for each line of the text, in this namespace. The word "ip" itself is left out; of its options
+ * a leading -4 or -6 is understood. Fails the scenario at the first command that fails.
  */
 void ip(const char *format, ...) PRINTF_LIKE(1, 2);
 
@@ -157,8 +159,9 @@ void cable_pull(const char *name);
 void cable_plug(const char *name);
 
 /*
- * A tun (or tap) link, not yet up. arphrd is its device type, 0 for the kind's own: 512 plays PPP, 519 a cellular modem's
- * raw IP. The link has a carrier as long as the returned descriptor is open. Skips when /dev/net/tun may not be used.
+ * A tun (or tap) link, not yet up. arphrd is its device type, 0 for the kind's own: 512 plays PPP, 519 a cellular
+ * modem's raw IP. The link has a carrier as long as the returned descriptor is open. Skips when /dev/net/tun may not be
+ * used.
  */
 int tun(const char *name, int arphrd);
 int tap(const char *name);
@@ -247,8 +250,8 @@ size_t recorder_pending(struct recorder *recorder);
 size_t recorder_releases(struct recorder *recorder);
 
 /*
- * The next event that was not taken yet; waits for it. For a manual queue, which nobody else drives, queue is dispatched
- * meanwhile; for a thread queue hand in NULL.
+ * The next event that was not taken yet; waits for it. For a manual queue, which nobody else drives, queue is
+ * dispatched meanwhile; for a thread queue hand in NULL.
  */
 struct event next_event(struct recorder *recorder, reach_queue *manual);
 void wait_releases(struct recorder *recorder, reach_queue *manual, size_t count);
@@ -260,10 +263,10 @@ void require_event_at(const char *file, int line, struct recorder *recorder, rea
                       reach_flags flags);
 
 /*
- * A proof that a queue has nothing more to say. A barrier has a target of its own on the queue, whose answer it changes and
- * changes back, each time waiting for the callback. Once both have come, the queue has looked at everything that happened
- * before. The loopback link must be up. Make it with the queue (manual says whether it must be dispatched), before the
- * changes in question, and call barrier_pass after them.
+ * A proof that a queue has nothing more to say. A barrier has a target of its own on the queue, whose answer it changes
+ * and changes back, each time waiting for the callback. Once both have come, the queue has looked at everything that
+ * happened before. The loopback link must be up. Make it with the queue (manual says whether it must be dispatched),
+ * before the changes in question, and call barrier_pass after them.
  */
 struct barrier;
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Is this machine connected to a network? The zero address stands for the internet at large, over IPv4 or IPv6: connected
- * means that it is reachable, and that no connection has to be made first. Nothing is sent to find out.
+ * Is this machine connected to a network? The zero address stands for the internet at large, over IPv4 or IPv6:
+ * connected means that it is reachable, and that no connection has to be made first. Nothing is sent to find out.
  *
  *     cc zero_check.c $(pkg-config --cflags --libs libreach) -o zero_check
  *     ./zero_check && echo go ahead
