@@ -541,7 +541,7 @@ static void check_monitors(void)
 }
 
 /* One call of each kind before there are threads. What the library sets up at its first use is ordered by atomic
- * operations, which valgrind's race detectors do not see; the start of a thread they do. */
+ * operations, which helgrind does not see; the start of a thread it does. */
 static void use_everything_once(void)
 {
     reach_queue *queue = reach_queue_create("once"), *manual = reach_queue_create_manual();
