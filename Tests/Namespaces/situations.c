@@ -945,7 +945,8 @@ static const struct situation situations[] = {
     },
     {
         "tun that nobody holds open",
-        "tuntap add dev tun0 mode tun\nlink set dev tun0 addrgenmode none\nlink set tun0 up\n"
+        /* The first link only shows that tun links may be made. */
+        "tun any0\nclose any0\ntuntap add dev tun0 mode tun\nlink set dev tun0 addrgenmode none\nlink set tun0 up\n"
         "address add 10.9.0.2/24 dev tun0\nroute add default via 10.9.0.1\nstopped tun0\n",
         {
             { "zero", OFFLINE, REACH_REASON_NO_CARRIER, "tun0", NULL, NULL, 0 },
