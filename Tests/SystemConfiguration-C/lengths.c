@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The lengths that BSD addresses have and Linux ones have not: they can be assigned to, before the rest of the address or
- * after it, and nothing of the address is another for it.
+ * The lengths that BSD addresses have and Linux ones have not: they can be assigned to, before the rest of the address
+ * or after it, and nothing of the address is another for it.
  */
 #define REACH_SIN_LEN 1
 #define REACH_SA_LEN 1

@@ -113,16 +113,16 @@ struct __SCNetworkReachability {
     struct reach_cf_object head;
 #endif
     reach_target *target;
-    char *text;                     /* what is asked about, for descriptions */
-    pthread_mutex_t lock;           /* of what follows */
-    struct reach_sc_client *client; /* NULL for none */
-    unsigned replacing;             /* calls of SetCallback that are between the old client and the new one */
-    bool missed;                    /* there was a change meanwhile */
+    char *text;                      /* what is asked about, for descriptions */
+    pthread_mutex_t lock;            /* of what follows */
+    struct reach_sc_client *client;  /* NULL for none */
+    unsigned replacing;              /* calls of SetCallback that are between the old client and the new one */
+    bool missed;                     /* there was a change meanwhile */
     SCNetworkReachabilityFlags told; /* by the last change */
-    struct reach_sc_entry *entries; /* run loops and modes; none when not on a run loop */
+    struct reach_sc_entry *entries;  /* run loops and modes; none when not on a run loop */
     size_t entry_count;
-    CFRunLoopSourceRef source;      /* on a run loop */
-    void *dispatch;                 /* on a dispatch queue: a struct reach_sc_dispatch */
+    CFRunLoopSourceRef source;       /* on a run loop */
+    void *dispatch;                  /* on a dispatch queue: a struct reach_sc_dispatch */
     void (*dispatch_again)(void *dispatch);
     void (*dispatch_end)(void *dispatch);
 };
@@ -715,8 +715,7 @@ static inline void reach_sc_dispatch_changed(reach_target *target, reach_flags f
     reach_sc_deliver(object, flags);
 }
 
-/* The functions through which what stands above reaches libdispatch, so that a program that uses no dispatch queue need
- * not be linked with it. Both with the object's lock. */
+/* A delivery that SetCallback has put off. */
 static inline void reach_sc_dispatch_deliver(void *info)
 {
     struct reach_sc_dispatch *dispatch = (struct reach_sc_dispatch *)info;
@@ -735,6 +734,8 @@ static inline void reach_sc_dispatch_deliver(void *info)
     CFRelease(object);
 }
 
+/* The functions through which what stands above reaches libdispatch, so that a program that uses no dispatch queue need
+ * not be linked with it. Both with the object's lock. */
 static inline void reach_sc_dispatch_again(void *info)
 {
     struct reach_sc_dispatch *dispatch = (struct reach_sc_dispatch *)info;
