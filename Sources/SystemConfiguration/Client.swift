@@ -3,14 +3,6 @@
 
 internal import Synchronization
 
-/// What is called on a change.
-///
-/// On macOS a function pointer of C. Swift's classes cannot be named in the type of one, so it is a closure here; those that
-/// compile as a function pointer compile as a closure.
-public typealias SCNetworkReachabilityCallBack = (
-    SCNetworkReachability, SCNetworkReachabilityFlags, UnsafeMutableRawPointer?
-) -> Void
-
 /// Something of the client's that goes along with its callback, and how it is counted.
 public struct SCNetworkReachabilityContext {
     /// Not looked at.
@@ -50,7 +42,7 @@ final class Client: Sendable {
     private typealias Retain = @convention(c) (UnsafeRawPointer?) -> UnsafeRawPointer?
     private typealias Release = @convention(c) (UnsafeRawPointer?) -> Void
 
-    nonisolated(unsafe) private let callout: SCNetworkReachabilityCallBack?
+    private let callout: SCNetworkReachabilityCallBack?
     private let retain: Retain?
     private let release: Release?
     nonisolated(unsafe) private let info: UnsafeRawPointer?

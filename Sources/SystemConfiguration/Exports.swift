@@ -3,6 +3,7 @@
 
 // What Apple's module brings along, so that a file that imports nothing else compiles here too.
 
+@_exported public import CSystemConfiguration
 @_exported public import CoreFoundation
 @_exported public import Dispatch
 

@@ -39,7 +39,7 @@ final class RunLoopSchedule: Schedule, @unchecked Sendable {
     private let pump: Pump
 
     /// On one loop in one mode at first.
-    init(_ target: SCNetworkReachability, on loop: CFRunLoop, _ mode: CFRunLoopMode) throws(Errno) {
+    init(_ target: TargetObject, on loop: CFRunLoop, _ mode: CFRunLoopMode) throws(Errno) {
         pump = try SharedPump.get()
         super.init(target)
         var context = CFRunLoopSourceContext()

@@ -3,14 +3,39 @@
 
 internal import ReachabilitySwift
 
-/// Something that can be asked about: the internet at large, an address, a pair of addresses, or a host.
+extension SCNetworkReachability {
+    /// What is behind the reference.
+    var object: TargetObject { unsafeBitCast(self, to: TargetObject.self) }
+}
+
+/// Equal only to itself, as on macOS.
+extension SCNetworkReachability: @retroactive Hashable {
+    public static func == (left: SCNetworkReachability, right: SCNetworkReachability) -> Bool {
+        left === right
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
+extension SCNetworkReachability: @retroactive CustomStringConvertible {
+    public var description: String { object.description }
+}
+
+/// Safe to use from any thread.
+extension SCNetworkReachability: @unchecked @retroactive Sendable {}
+
+/// What an SCNetworkReachability is: something that can be asked about, with its callback and its schedule. While it is scheduled
+/// it keeps itself alive.
 ///
-/// Equal only to itself, as on macOS. Safe to use from any thread. While it is scheduled it keeps itself alive.
+/// To clients it is a class of C's, which CoreFoundation's objects are on macOS. Swift counts references to those as it does
+/// those to its own where there is no Objective-C.
 ///
 /// The client's functions, those of the context included, are never called with a lock held, so that they may call anything here;
 /// Apple's context functions may not. The price is that a change may come up while SCNetworkReachabilitySetCallback stands between
 /// the old context and the new one: it is then delivered when that is done.
-public final class SCNetworkReachability: Hashable, CustomStringConvertible, @unchecked Sendable {
+final class TargetObject: CustomStringConvertible, @unchecked Sendable {
     let target: ReachabilityTarget
 
     /// Guards what follows, and what the schedule has. The core's locks are taken under it; nothing of the client's is called
@@ -31,15 +56,9 @@ public final class SCNetworkReachability: Hashable, CustomStringConvertible, @un
         client?.drop()
     }
 
-    public static func == (left: SCNetworkReachability, right: SCNetworkReachability) -> Bool {
-        left === right
-    }
+    var reference: SCNetworkReachability { unsafeBitCast(self, to: SCNetworkReachability.self) }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
-
-    public var description: String {
+    var description: String {
         let address = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         return "<SCNetworkReachability 0x\(String(address, radix: 16)) [0x0]> {\(target.destination.text)}"
     }
@@ -80,7 +99,7 @@ public final class SCNetworkReachability: Hashable, CustomStringConvertible, @un
             self.client?.keep()
             return self.client
         }
-        client?.call(self, flags)
+        client?.call(reference, flags)
     }
 
     /// The flags as they are now; those that are given when the kernel cannot be asked.

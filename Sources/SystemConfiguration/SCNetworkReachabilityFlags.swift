@@ -1,60 +1,29 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-/// What can be said of the way to a target. Empty means not reachable.
-public struct SCNetworkReachabilityFlags: OptionSet, Sendable {
-    public var rawValue: UInt32
-
-    public init(rawValue: UInt32) {
-        self.rawValue = rawValue
-    }
-
-    /// The way goes over a link that comes and goes: point-to-point, or cellular.
-    public static let transientConnection = SCNetworkReachabilityFlags(rawValue: 1 << 0)
-    /// A packet sent now would leave the machine, or stay on it.
-    public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
-    /// Something must happen first, such as a dial.
-    public static let connectionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 2)
-    /// The connection that is required is made by traffic.
-    public static let connectionOnTraffic = SCNetworkReachabilityFlags(rawValue: 1 << 3)
-    /// A person must act first. Not produced on Linux.
-    public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
-    /// The connection is made on demand. Not produced on Linux.
-    public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)
-    /// The address is this machine's own.
-    public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)
-    /// No gateway lies between.
-    public static let isDirect = SCNetworkReachabilityFlags(rawValue: 1 << 17)
-    /// The way goes over a cellular link.
-    public static let isWWAN = SCNetworkReachabilityFlags(rawValue: 1 << 18)
-
-    /// Another name of connectionOnTraffic.
-    public static let connectionAutomatic = connectionOnTraffic
-}
-
-// MARK: Older names
+// The names that the flags had before they were an option set, and in the first versions of Swift.
 
 extension SCNetworkReachabilityFlags {
     @available(*, deprecated, renamed: "transientConnection")
-    public static let TransientConnection = transientConnection
+    public static var TransientConnection: SCNetworkReachabilityFlags { .transientConnection }
     @available(*, deprecated, renamed: "reachable")
-    public static let Reachable = reachable
+    public static var Reachable: SCNetworkReachabilityFlags { .reachable }
     @available(*, deprecated, renamed: "connectionRequired")
-    public static let ConnectionRequired = connectionRequired
+    public static var ConnectionRequired: SCNetworkReachabilityFlags { .connectionRequired }
     @available(*, deprecated, renamed: "connectionOnTraffic")
-    public static let ConnectionOnTraffic = connectionOnTraffic
+    public static var ConnectionOnTraffic: SCNetworkReachabilityFlags { .connectionOnTraffic }
     @available(*, deprecated, renamed: "interventionRequired")
-    public static let InterventionRequired = interventionRequired
+    public static var InterventionRequired: SCNetworkReachabilityFlags { .interventionRequired }
     @available(*, deprecated, renamed: "connectionOnDemand")
-    public static let ConnectionOnDemand = connectionOnDemand
+    public static var ConnectionOnDemand: SCNetworkReachabilityFlags { .connectionOnDemand }
     @available(*, deprecated, renamed: "isLocalAddress")
-    public static let IsLocalAddress = isLocalAddress
+    public static var IsLocalAddress: SCNetworkReachabilityFlags { .isLocalAddress }
     @available(*, deprecated, renamed: "isDirect")
-    public static let IsDirect = isDirect
+    public static var IsDirect: SCNetworkReachabilityFlags { .isDirect }
     @available(*, deprecated, renamed: "isWWAN")
-    public static let IsWWAN = isWWAN
+    public static var IsWWAN: SCNetworkReachabilityFlags { .isWWAN }
     @available(*, deprecated, renamed: "connectionAutomatic")
-    public static let ConnectionAutomatic = connectionAutomatic
+    public static var ConnectionAutomatic: SCNetworkReachabilityFlags { .connectionAutomatic }
 }
 
 // The flags as numbers, for code that tests raw values.

@@ -44,7 +44,7 @@ public func SCNetworkReachabilityCreateWithName(
 
 private func make(_ destination: () throws(Errno) -> Destination) -> SCNetworkReachability? {
     do throws(Errno) {
-        return SCNetworkReachability(ReachabilityTarget(try destination()))
+        return TargetObject(ReachabilityTarget(try destination())).reference
     } catch {
         return fail(kSCStatusInvalidArgument, nil)
     }
@@ -61,7 +61,7 @@ public func SCNetworkReachabilityGetFlags(
     _ target: SCNetworkReachability, _ flags: UnsafeMutablePointer<SCNetworkReachabilityFlags>
 ) -> Bool {
     do throws(Errno) {
-        flags.pointee = SCNetworkReachabilityFlags(rawValue: try target.target.flags().rawValue)
+        flags.pointee = SCNetworkReachabilityFlags(rawValue: try target.object.target.flags().rawValue)
         return true
     } catch {
         return fail(Int(error.rawValue), false)
@@ -74,7 +74,7 @@ public func SCNetworkReachabilitySetCallback(
     _ target: SCNetworkReachability, _ callout: SCNetworkReachabilityCallBack?,
     _ context: UnsafeMutablePointer<SCNetworkReachabilityContext>?
 ) -> Bool {
-    target.setCallback(callout, context?.pointee)
+    target.object.setCallback(callout, context?.pointee)
     return true
 }
 
@@ -88,7 +88,7 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
         switch schedule {
         case nil:
             return try Refusal.unlessStarted { () throws(Errno) in
-                try RunLoopSchedule(target, on: runLoop, mode)
+                try RunLoopSchedule(target.object, on: runLoop, mode)
             }
         case let schedule as RunLoopSchedule:
             schedule.add(runLoop, mode)
@@ -121,7 +121,7 @@ public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachabilit
             return nil
         }
         if schedule != nil { throw .notAllowed }
-        return try Refusal.unlessStarted { () throws(Errno) in try DispatchSchedule(target, on: queue) }
+        return try Refusal.unlessStarted { () throws(Errno) in try DispatchSchedule(target.object, on: queue) }
     }
 }
 
@@ -138,7 +138,7 @@ private func change(
     _ target: SCNetworkReachability, _ update: (Schedule?) throws(Refusal) -> Schedule?
 ) -> Bool {
     do throws(Refusal) {
-        try target.updateSchedule(update)
+        try target.object.updateSchedule(update)
         return true
     } catch {
         return fail(error == .notAllowed ? kSCStatusInvalidArgument : kSCStatusFailed, false)

@@ -8,9 +8,9 @@ internal import ReachabilitySwift
 /// It refers to the target, and through the core's callback the target to it, until it is ended. All of it happens under the
 /// target's lock, but for deliveries.
 class Schedule: @unchecked Sendable {
-    final let target: SCNetworkReachability
+    final let target: TargetObject
 
-    init(_ target: SCNetworkReachability) {
+    init(_ target: TargetObject) {
         self.target = target
     }
 
@@ -28,7 +28,7 @@ final class DispatchSchedule: Schedule, @unchecked Sendable {
     private let clientQueue: DispatchQueue
     private let pump: Pump
 
-    init(_ target: SCNetworkReachability, on clientQueue: DispatchQueue) throws(Errno) {
+    init(_ target: TargetObject, on clientQueue: DispatchQueue) throws(Errno) {
         self.clientQueue = clientQueue
         pump = try Pump(on: clientQueue)
         super.init(target)

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: The libreach authors
+# SPDX-License-Identifier: MIT
+#
+# The drop-in for Swift: its tests, and its soak with the thread sanitizer. Those that change the network do so in a namespace
+# that Tests/SystemConfigurationTests/in-namespace makes; without one only the others run, which is said aloud and is a failure
+# when CI=true. A name for what they are built in of their own, so that no other build is waited for.
+
+TEST_TARGETS += test-swift-systemconfiguration
+SANITIZE_TARGETS += sanitize-swift-systemconfiguration
+
+SWIFT ?= swift
+SWIFT_SC       := --package-path $(TOP) --scratch-path $(TOP)/.build/systemconfiguration
+SWIFT_SC_TSAN  := --package-path $(TOP) --scratch-path $(TOP)/.build/systemconfiguration-thread --sanitize=thread
+SWIFT_SC_RUN   := --skip-build --disable-xctest
+IN_NAMESPACE   := Tests/SystemConfigurationTests/in-namespace
+
+# Runs a command that a namespace is needed for; or else the command after the comma, having said so.
+define SWIFT_SC_IN_NAMESPACE
+@if $(IN_NAMESPACE) true; then \
+    $(IN_NAMESPACE) $(1); \
+else \
+    echo "Network tests of SystemConfiguration in Swift are SKIPPED: the kernel refuses user and network namespaces." >&2; \
+    test "$$CI" != true || { echo "With CI=true that is a failure." >&2; exit 1; }; \
+    $(2); \
+fi
+endef
+
+.PHONY: swift-systemconfiguration-needs
+swift-systemconfiguration-needs:
+	@missing=; for program in ip:iproute2 unshare:util-linux mount:mount; do \
+	    PATH="$$PATH:/usr/sbin:/sbin" command -v $${program%%:*} >/dev/null || missing="$$missing $${program##*:}"; \
+	done; \
+	test -z "$$missing" || { \
+	    echo "The Swift tests of SystemConfiguration need packages that are not installed. Install them with:"; \
+	    echo "    apt-get install -y --no-install-recommends$$missing"; exit 1; } >&2
+
+.PHONY: test-swift-systemconfiguration
+test-swift-systemconfiguration: swift-systemconfiguration-needs ## test the drop-in for Swift, and a package that depends on it
+	$(SWIFT) build $(SWIFT_SC) --build-tests
+	$(call SWIFT_SC_IN_NAMESPACE,$(SWIFT) test $(SWIFT_SC) $(SWIFT_SC_RUN) --filter SystemConfigurationTests,\
+	    $(SWIFT) test $(SWIFT_SC) $(SWIFT_SC_RUN) --filter SystemConfigurationTests)
+
+.PHONY: sanitize-swift-systemconfiguration
+sanitize-swift-systemconfiguration: swift-systemconfiguration-needs
+	$(SWIFT) build $(SWIFT_SC_TSAN) --build-tests
+	$(call SWIFT_SC_IN_NAMESPACE,env TSAN_OPTIONS=halt_on_error=1 REACH_TEST_PATIENCE=4 \
+	    $(SWIFT) test $(SWIFT_SC_TSAN) $(SWIFT_SC_RUN) --filter NetworkTests --skip ConsumerPrograms,true)
