@@ -103,7 +103,7 @@ static void dispatch_in_vain(reach_queue *queue)
         bench_fail("a callback without a change");
 }
 
-/* With so many targets the kernel does not sort out messages any more, so that this one comes, and matters to nobody. */
+/* With so many targets the kernel sorts out no messages any more, so that this one comes, and matters to nobody. */
 static void unrelated_message(unsigned count)
 {
     reach_queue *queue = queue_with(target_for("0.0.0.0"));
