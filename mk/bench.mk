@@ -33,10 +33,13 @@ BENCH_PROGRAMS  := $(addprefix $(BENCH_BUILD)/,bench bench-agent bench-paths $(a
 bench: bench-build ## measure libreach beside its peers
 	@rm -f $(BENCH_BUILD)/results.csv
 	@python3 $(BENCH_DIR)/report.py system --build $(BUILD) > $(BENCH_BUILD)/system.txt
-	@unshare -Urn $(BENCH_BUILD)/bench $(BENCH_BUILD)/results.csv $(BENCH_ROWS)
-	@python3 $(BENCH_DIR)/report.py table --system $(BENCH_BUILD)/system.txt $(BENCH_BUILD)/results.csv \
-	    | tee $(BENCH_BUILD)/results.txt
-	@$(MAKE) --no-print-directory bench-instructions
+	@status=0; \
+	unshare -Urn $(BENCH_BUILD)/bench $(BENCH_BUILD)/results.csv $(BENCH_ROWS) || status=1; \
+	python3 $(BENCH_DIR)/report.py table --system $(BENCH_BUILD)/system.txt $(BENCH_BUILD)/results.csv \
+	    > $(BENCH_BUILD)/results.txt || status=1; \
+	cat $(BENCH_BUILD)/results.txt; \
+	$(MAKE) --no-print-directory bench-instructions || status=1; \
+	exit $$status
 
 .PHONY: bench-instructions
 bench-instructions: $(BENCH_BUILD)/bench-paths ## compare the instruction counts of the hot paths with the stored ones
