@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The libreach authors
 # SPDX-License-Identifier: MIT
 #
-# The drop-in for Swift: its tests, and its soak with the thread sanitizer. Those that change the network do so in a namespace
+# The drop-in for Swift: its tests, and those with the thread and address sanitizers. Those that change the network do so in a namespace
 # that Tests/SystemConfigurationTests/in-namespace makes; without one only the others run, which is said aloud and is a failure
 # when CI=true. A name for what they are built in of their own, so that no other build is waited for.
 
@@ -9,10 +9,9 @@ TEST_TARGETS += test-swift-systemconfiguration
 SANITIZE_TARGETS += sanitize-swift-systemconfiguration
 
 SWIFT ?= swift
-SWIFT_SC       := --package-path $(TOP) --scratch-path $(TOP)/.build/systemconfiguration
-SWIFT_SC_TSAN  := --package-path $(TOP) --scratch-path $(TOP)/.build/systemconfiguration-thread --sanitize=thread
-SWIFT_SC_RUN   := --skip-build --disable-xctest
-IN_NAMESPACE   := Tests/SystemConfigurationTests/in-namespace
+SWIFT_SC     := --package-path $(TOP) --scratch-path $(TOP)/.build/systemconfiguration
+SWIFT_SC_RUN := --skip-build --disable-xctest
+IN_NAMESPACE := Tests/SystemConfigurationTests/in-namespace
 
 # Runs a command that a namespace is needed for; or else the command after the comma, having said so.
 define SWIFT_SC_IN_NAMESPACE
@@ -40,8 +39,16 @@ test-swift-systemconfiguration: swift-systemconfiguration-needs ## test the drop
 	$(call SWIFT_SC_IN_NAMESPACE,$(SWIFT) test $(SWIFT_SC) $(SWIFT_SC_RUN) --filter SystemConfigurationTests,\
 	    $(SWIFT) test $(SWIFT_SC) $(SWIFT_SC_RUN) --filter SystemConfigurationTests)
 
+# The programs of the package that depends on this one are built without a sanitizer, so that nothing is to be learnt from them.
+SWIFT_SC_ENV_thread  := TSAN_OPTIONS=halt_on_error=1
+SWIFT_SC_ENV_address := ASAN_OPTIONS=detect_leaks=1
+
 .PHONY: sanitize-swift-systemconfiguration
-sanitize-swift-systemconfiguration: swift-systemconfiguration-needs
-	$(SWIFT) build $(SWIFT_SC_TSAN) --build-tests
-	$(call SWIFT_SC_IN_NAMESPACE,env TSAN_OPTIONS=halt_on_error=1 REACH_TEST_PATIENCE=4 \
-	    $(SWIFT) test $(SWIFT_SC_TSAN) $(SWIFT_SC_RUN) --filter NetworkTests --skip ConsumerPrograms,true)
+sanitize-swift-systemconfiguration: sanitize-swift-systemconfiguration-thread sanitize-swift-systemconfiguration-address
+
+.PHONY: sanitize-swift-systemconfiguration-thread sanitize-swift-systemconfiguration-address
+sanitize-swift-systemconfiguration-thread sanitize-swift-systemconfiguration-address: \
+    sanitize-swift-systemconfiguration-%: swift-systemconfiguration-needs
+	$(SWIFT) build $(SWIFT_SC)-$* --sanitize=$* --build-tests
+	$(call SWIFT_SC_IN_NAMESPACE,env $(SWIFT_SC_ENV_$*) REACH_TEST_PATIENCE=4 \
+	    $(SWIFT) test $(SWIFT_SC)-$* --sanitize=$* $(SWIFT_SC_RUN) --filter NetworkTests --skip ConsumerPrograms,true)

@@ -39,7 +39,7 @@ extension NetworkTests {
             let witness = Witness()
             try Network.addRoute()
             try witness.waitUntilTold()
-            keepBusy(.default) { CFRunLoopRunInMode(.defaultMode, 0.01, false) }
+            runShortly()
             #expect(recorder.count == 0)
             let result = CFRunLoopRunInMode(CFRunLoopMode("a mode of ours" as CFString), patience, true)
             #expect(result == .handledSource)
@@ -59,7 +59,7 @@ extension NetworkTests {
             }
             let result = CFRunLoopRunInMode(.defaultMode, patience, true)
             #expect(result == .handledSource)
-            keepBusy(.default) { CFRunLoopRunInMode(.defaultMode, 0.01, false) }
+            runShortly()
             #expect(recorder.flags == [0])
             #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetCurrent(), mode))
         }
@@ -137,7 +137,7 @@ extension NetworkTests {
             try Network.addRoute()
             try witness.waitUntilTold()
             #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetCurrent(), mode))
-            keepBusy(.default) { CFRunLoopRunInMode(.defaultMode, 0.01, false) }
+            runShortly()
             #expect(recorder.count == 0)
         }
 
@@ -202,12 +202,11 @@ extension NetworkTests {
             #expect(recorder.log == "++C--")
         }
 
-        /// Runs a loop that has nothing of the test's in a mode, so that it does not end for that.
-        private func keepBusy(_ mode: RunLoop.Mode, _ body: () -> Void) {
-            let idle = Timer(timeInterval: 1e8, repeats: true) { _ in }
-            RunLoop.current.add(idle, forMode: mode)
-            body()
-            idle.invalidate()
+        /// Does what the loop has to do now, and does not end it for having nothing of the test's in the mode.
+        private func runShortly() {
+            let idle = IdleSource(.defaultMode)
+            CFRunLoopRunInMode(.defaultMode, 0.01, false)
+            idle.remove()
         }
     }
 }

@@ -22,9 +22,7 @@ final class LoopThread: @unchecked Sendable {
         Thread.detachNewThread {
             self.loop = CFRunLoopGetCurrent()
             self.thread = pthread_self()
-            // A loop without anything in its mode ends at once.
-            let idle = Timer(timeInterval: 1e8, repeats: true) { _ in }
-            RunLoop.current.add(idle, forMode: RunLoop.Mode(mode.rawValue as String))
+            let idle = IdleSource(mode)
             self.hasStarted.signal()
             while !self.isStopping.load(ordering: .acquiring) {
                 switch runner {
@@ -33,7 +31,7 @@ final class LoopThread: @unchecked Sendable {
                 case .foundation: _ = RunLoop.current.run(mode: .default, before: .distantFuture)
                 }
             }
-            idle.invalidate()
+            idle.remove()
             self.hasEnded.signal()
         }
         hasStarted.wait()
@@ -43,5 +41,23 @@ final class LoopThread: @unchecked Sendable {
         isStopping.store(true, ordering: .releasing)
         CFRunLoopStop(loop)
         hasEnded.wait()
+    }
+}
+
+/// Something in a mode of the current loop that never has anything to do: a loop without anything in its mode ends at once.
+struct IdleSource {
+    private let loop = CFRunLoopGetCurrent()
+    private let mode: CFRunLoopMode
+    private let source: CFRunLoopSource
+
+    init(_ mode: CFRunLoopMode) {
+        var context = CFRunLoopSourceContext()
+        self.mode = mode
+        source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)
+        CFRunLoopAddSource(loop, source, mode)
+    }
+
+    func remove() {
+        CFRunLoopRemoveSource(loop, source, mode)
     }
 }

@@ -28,8 +28,10 @@ final class Recorder: Sendable {
 
     /// Recorders stay for ever: how long a target holds on to one is what they are there to find out.
     init() {
-        _ = Unmanaged.passRetained(self)
+        Recorder.all.withLock { $0.append(self) }
     }
+
+    private static let all = Mutex<[Recorder]>([])
 
     var log: String { state.withLock { $0.log } }
 
