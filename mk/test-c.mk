@@ -11,7 +11,7 @@ SUPPORT_LIBS   := $(SUPPORT_LIB) $(REACH_LIBS) -lcmocka
 
 SUPPORT_SOURCES := $(sort $(wildcard Tests/Support/*.c))
 SUPPORT_OBJECTS := $(SUPPORT_SOURCES:Tests/Support/%.c=$(BUILD)/tests/support/%.o)
-SUPPORT_HEADERS := Tests/Support/support.h include/reach.h
+SUPPORT_HEADERS := $(sort $(wildcard Tests/Support/*.h)) include/reach.h
 
 $(BUILD)/tests $(BUILD)/tests/support:
 	mkdir -p $@
@@ -38,7 +38,7 @@ $(SUPPORT_LIB): $(SUPPORT_OBJECTS)
 	$(AR) rcs $@ $^
 
 # A test program is one source file; a folder's programs are those listed here.
-NAMESPACE_TESTS := situations sequence callbacks lifetimes names
+NAMESPACE_TESTS := situations sequence callbacks lifetimes names monitors confirm
 ABI_TESTS       := arguments refusals concurrency guest queues
 
 NAMESPACE_PROGRAMS := $(addprefix $(BUILD)/tests/,$(NAMESPACE_TESTS))

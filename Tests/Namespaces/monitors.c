@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * Monitors: every change of a status is told once, in order, with the status before, on the queue that was asked for, and to
- * those who observe at that time; what is about a host that was changed, or of a monitor that has ended, is told no more.
+ * Monitors: every change of a status is told once, in order, with the status before, on the queue that was asked for,
+ * and to those who observe at that time. What is about a host that was changed, or of a monitor that has ended, is told
+ * no more.
  */
 #include "dns.h"
 #include "journal.h"
@@ -115,8 +116,9 @@ static reach_monitor *monitor_of(const char *host)
 /* ------------------------------------------------------------------------------------------------------- desks --- */
 
 /*
- * A proof that nothing more is to come: a monitor whose status is made to change twice. When the first change was heard, the
- * thread of the monitors has read of everything before; when the second was, it has told of it, and so has the queue.
+ * A proof that nothing more is to come: a monitor whose status is made to change twice. When the first change was
+ * heard, the thread of the monitors has read of everything before; when the second was, it has told of it, and so has
+ * the queue.
  */
 struct fence {
     reach_monitor *monitor;
@@ -258,6 +260,39 @@ static void first_status_cellular(void *argument)
     desk_free(&desk);
 }
 
+/* The first status is what is true when the monitor is made, whatever its thread has not read yet. */
+static void first_status_right_after_a_change(void *argument)
+{
+    static const struct {
+        const char *script;
+        reach_status status;
+    } changes[] = {
+        { "pull wan0\n", none },
+        { "plug wan0\n", wifi },
+        { "link set wan0 down\n", none },
+        { "link set wan0 up\nrunning wan0\n" GO_ONLINE, wifi },
+        { GO_OFFLINE, none },
+        { GO_ONLINE, wifi },
+    };
+    network(ONLINE_NETWORK);
+    struct desk desk;
+    desk_create(&desk, argument);
+    struct voice all = voice_at(&desk, "all");
+    uint64_t id = observe(&all, NULL, desk.queue);
+    for (size_t index = 0; index < 5 * sizeof changes / sizeof *changes; index++) {
+        size_t row = index % (sizeof changes / sizeof *changes);
+        network(changes[row].script);
+        reach_monitor *monitor = monitor_of("203.0.113.9");
+        expect(&desk, "all: %s after unknown, 203.0.113.9", word(changes[row].status));
+        require_nothing(&desk);
+        require_status(monitor, changes[row].status);
+        reach_monitor_release(monitor);
+    }
+    require(reach_monitor_remove_observer(id));
+    expect(&desk, "all: released");
+    desk_free(&desk);
+}
+
 /* ------------------------------------------------------------------------------------------------- transitions --- */
 
 /* Each of these comes in one step, from whichever of the others. */
@@ -268,8 +303,8 @@ static const char *const into[] = {
 };
 
 /*
- * Every status follows every other. Unknown comes by a change of the host, which nobody is told of; whatever comes next does
- * so after unknown.
+ * Every status follows every other. Unknown comes by a change of the host, which nobody is told of; whatever comes next
+ * does so after unknown.
  */
 static void transitions_of(const char *host, const void *kind)
 {
@@ -343,7 +378,8 @@ static void ways_to_change(void *argument)
         { "route del 203.0.113.0/24\n", wifi },              /* through the gateway */
         { "veth wan1 10.3.0.2/24\n", wifi },
         { "route replace default via 10.3.0.1\n", wifi },    /* by another link */
-        { "link set wan1 mode dormant\nlink set wan1 state dormant\nstopped wan1\n", none }, /* a connection is required */
+        /* a connection is required */
+        { "link set wan1 mode dormant\nlink set wan1 state dormant\nstopped wan1\n", none },
         { "link set wan1 mode default\nlink set wan1 state up\nrunning wan1\n", wifi },
         { "route add local 203.0.113.9 dev lo table local\n", wifi }, /* this machine's own */
         { GO_OFFLINE, wifi },
@@ -537,7 +573,8 @@ static void host_changed_twice_quickly(void *argument)
             /* It hears of this after the other one has it in line, and the other one is not driven meanwhile. */
             network(last == wifi ? GO_OFFLINE : GO_ONLINE);
             last = last == wifi ? none : wifi;
-            require_line(witnesses.journal, NULL, "w: %s after %s, 203.0.113.1", word(last), word(last == wifi ? none : wifi));
+            require_line(witnesses.journal, NULL, "w: %s after %s, 203.0.113.1", word(last),
+                         word(last == wifi ? none : wifi));
         }
         require(reach_monitor_set_host(monitor, "203.0.113.2"));
         require(reach_monitor_set_host(monitor, "203.0.113.3"));
@@ -945,7 +982,7 @@ static void everything_is_allowed_inside(void *argument)
     desk_free(&desk);
 }
 
-/* An observer that is removed, or whose monitor ends, before its queue is driven, hears nothing of what was in line for it. */
+/* An observer that goes, or whose monitor ends, before its queue is driven hears nothing of what was in line for it. */
 static void gone_before_its_turn(void *argument)
 {
     (void)argument;
@@ -1400,7 +1437,7 @@ static void without_descriptors(void *argument)
     journal_free(journal);
 }
 
-/* --------------------------------------------------------------------------------------------------------- forks --- */
+/* -------------------------------------------------------------------------------------------------------- forks --- */
 
 /* In the child, the parent's monitors are what they were, and its own are as anybody's. */
 static void in_the_child(reach_monitor *parents, reach_monitor *parents_shared, reach_queue *parents_queue, uint64_t id)
@@ -1502,14 +1539,15 @@ struct anvil {
     atomic_int registered, released, calls;
 };
 
-static void follow_chain(reach_monitor *monitor, reach_status status, reach_status previous, const char *host, void *info)
+static void follow_chain(reach_monitor *monitor, reach_status status, reach_status previous, const char *host,
+                         void *info)
 {
     struct chain *chain = info;
     require(monitor != NULL && host[0] != '\0' && status != previous && status != unknown);
     reach_status last = atomic_exchange(&chain->last, status);
     /* Before the first, anything may have been; unknown comes untold, by a change of the host. */
-    require_message(last == unknown || previous == unknown || previous == last, "%s follows %s, it is said, but %s was told",
-                    word(status), word(previous), word(last));
+    require_message(last == unknown || previous == unknown || previous == last,
+                    "%s follows %s, it is said, but %s was told", word(status), word(previous), word(last));
     atomic_fetch_add(&chain->anvil->calls, 1);
 }
 
@@ -1711,9 +1749,16 @@ static long context_switches(void)
     return sum;
 }
 
+static void never_answered(reach_target *target, bool online, reach_flags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    fail_scenario(__FILE__, __LINE__, "an answer came: %d, 0x%x", online, flags);
+}
+
 /*
- * Ten monitors of every kind in a network where nothing happens, with observers on queues of both kinds: not one wake-up. For
- * two seconds, or as many as REACH_TEST_IDLE_SECONDS says.
+ * Ten monitors of every kind in a network where nothing happens, with observers on queues of both kinds, and answers
+ * that are long in coming: not one wake-up. For two seconds, or as many as REACH_TEST_IDLE_SECONDS says.
  */
 static void idle(void *argument)
 {
@@ -1746,6 +1791,13 @@ static void idle(void *argument)
     while (reach_queue_dispatch(desk.queue, 0) > 0) {
     }
 
+    reach_target *never = target("203.0.113.2");
+    uint64_t confirmations[] = {
+        reach_confirm(never, 3600 * 1000, queue, never_answered, NULL, NULL),
+        reach_confirm(never, -1, desk.queue, never_answered, NULL, NULL),
+    };
+    require(confirmations[0] != 0 && confirmations[1] != 0);
+
     const char *wish = getenv("REACH_TEST_IDLE_SECONDS");
     int seconds = wish == NULL ? 2 : atoi(wish);
     alarm((unsigned)(seconds + 60));
@@ -1767,7 +1819,9 @@ static void idle(void *argument)
     }
     for (int index = 0; index < 2; index++) {
         require(reach_monitor_remove_observer(ids[index]));
+        require(reach_confirm_cancel(confirmations[index]));
     }
+    reach_release(never);
     require(reach_queue_flush(queue));
     reach_queue_release(queue);
     wait_threads(threads);
@@ -1780,11 +1834,13 @@ static void idle(void *argument)
 int main(void)
 {
     static int yes;
-#define BOTH(f) namespace_test_with(#f ", thread queue", f, &with_thread), namespace_test_with(#f ", manual queue", f, &by_hand)
+#define BOTH(f) \
+    namespace_test_with(#f ", thread queue", f, &with_thread), namespace_test_with(#f ", manual queue", f, &by_hand)
     const struct CMUnitTest tests[] = {
         BOTH(first_status_online),
         BOTH(first_status_offline),
         BOTH(first_status_cellular),
+        BOTH(first_status_right_after_a_change),
         BOTH(transitions_of_the_internet),
         BOTH(transitions_of_an_address),
         BOTH(transitions_of_a_name),

@@ -140,7 +140,8 @@ void require_line_at(const char *file, int line, struct journal *journal, reach_
     va_end(arguments);
     const char *actual = take(journal, manual);
     if (actual == NULL) {
-        fail_scenario(file, line, "nothing came in time, after %zu lines; \"%s\" was expected", journal->taken, expected);
+        fail_scenario(file, line, "nothing came in time, after %zu lines; \"%s\" was expected", journal->taken,
+                      expected);
     }
     if (strcmp(actual, expected) != 0) {
         fail_scenario(file, line, "line %zu is \"%s\", not \"%s\"", journal->taken, actual, expected);

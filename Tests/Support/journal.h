@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * What callbacks of several kinds did, as lines of text in the order in which they did it, so that one comparison says what
- * came, what it said, whose it was, and whether info was released after it and no more than once.
+ * What callbacks of several kinds did, as lines of text in the order in which they did it, so that one comparison says
+ * what came, what it said, whose it was, and whether info was released after it and no more than once.
  */
 #ifndef REACH_TESTS_JOURNAL_H
 #define REACH_TESTS_JOURNAL_H
@@ -22,8 +22,8 @@ size_t journal_count(struct journal *journal);
 size_t journal_pending(struct journal *journal);
 
 /*
- * Takes the next line into text; waits for it, and fails the scenario when none comes. For a manual queue, which nobody else
- * drives, queue is dispatched meanwhile; for a thread queue hand in NULL.
+ * Takes the next line into text; waits for it, and fails the scenario when none comes. For a manual queue, which nobody
+ * else drives, queue is dispatched meanwhile; for a thread queue hand in NULL.
  */
 void journal_next(struct journal *journal, reach_queue *manual, char *text, size_t size);
 
