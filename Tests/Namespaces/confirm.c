@@ -591,7 +591,6 @@ static void many_on_one_target(void *argument)
     reach_target *internet = target("0.0.0.0");
     static struct asker askers[count];
     static uint64_t ids[count];
-    int cancelled = 0;
     for (int index = 0; index < count; index++) {
         askers[index] = (struct asker){ .manual = index % 2 != 0 };
         int timeout = index % 5 == 0 ? -1 : hour + index;
@@ -599,7 +598,6 @@ static void many_on_one_target(void *argument)
     }
     for (int index = 0; index < count; index += 3) {
         require(reach_confirm_cancel(ids[index]));
-        cancelled++;
     }
     require_nothing(&desks[0]);
     require_nothing(&desks[1]);
