@@ -38,6 +38,11 @@ test-swift-systemconfiguration: swift-systemconfiguration-needs ## test the drop
 	$(SWIFT) build $(SWIFT_SC) --build-tests
 	$(call SWIFT_SC_IN_NAMESPACE,$(SWIFT) test $(SWIFT_SC) $(SWIFT_SC_RUN) --filter SystemConfigurationTests,\
 	    $(SWIFT) test $(SWIFT_SC) $(SWIFT_SC_RUN) --filter SystemConfigurationTests)
+	@# The tests that the page names are there.
+	@missing=; for name in $$(grep 'Tests`:' docs/coming-from-macos-swift.md | cut -d '|' -f 3 \
+	        | grep -woE '[a-z]+([A-Z][A-Za-z0-9]*){2,}' | sort -u); do \
+	    grep -q "func $$name\b" Tests/SystemConfigurationTests/*.swift || missing="$$missing $$name"; done; \
+	    test -z "$$missing" || { echo "docs/coming-from-macos-swift.md names tests that are not there:$$missing" >&2; exit 1; }
 
 # The programs of the package that depends on this one are built without a sanitizer, so that nothing is to be learnt from them.
 SWIFT_SC_ENV_thread  := TSAN_OPTIONS=halt_on_error=1

@@ -100,6 +100,23 @@ extension NetworkTests {
             #expect(recorder.flags == [0])
         }
 
+        @Test func anotherLinkIsToldThoughTheFlagsAreTheSame() throws {
+            try Network.ip("link add wan1 type veth peer name isp1")
+            defer { try? Network.ip("link del wan1") }
+            try Network.ip("addr add 10.2.0.2/24 dev wan1")
+            try Network.ip("link set isp1 up")
+            try Network.ip("link set wan1 up")
+            try Network.addRoute()
+            let recorder = Recorder()
+            let target = try addressTarget("8.8.8.8")
+            recorder.attach(target)
+            #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
+            try Network.ip("route replace default via 10.2.0.1 dev wan1")
+            #expect(try recorder.next().flags == reachable)
+            queue.sync { #expect(SCNetworkReachabilitySetDispatchQueue(target, nil)) }
+            #expect(recorder.flags == [reachable])
+        }
+
         @Test func aCallbackMayTakeItsOwnTargetDown() throws {
             let recorder = Recorder()
             weak var gone: SCNetworkReachability?
