@@ -33,8 +33,9 @@ let package = Package(
             name: "reachability-swift-scenarios",
             dependencies: ["ReachabilitySwift", "ReachabilityTestSupport"],
             path: "Tests/ReachabilitySwiftScenarios"),
-        .testTarget(name: "SystemConfigurationTests", dependencies: ["SystemConfiguration"],
-                    exclude: ["Consumer", "in-namespace"]),
+        .testTarget(
+            name: "SystemConfigurationTests", dependencies: ["SystemConfiguration"],
+            exclude: ["Consumer", "in-namespace"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The types of the Swift module SystemConfiguration that Swift is to take from C, as it does on macOS: then they are just what
- * they are there. In Swift itself no callback could be written whose type is a function pointer and names a class.
+ * The types of the Swift module SystemConfiguration that Swift is to take from C, as it does on macOS: then they are
+ * just what they are there. In Swift itself no callback could be written whose type is a function pointer and names a
+ * class.
  *
- * Swift's importer makes a class of a pointer that is called ...Ref and bridged, and an option set of an enumeration of flags.
- * The objects behind the pointers are Swift's own.
+ * Swift's importer makes a class of a pointer that is called ...Ref and bridged, and an option set of an enumeration of
+ * flags. The objects behind the pointers are Swift's own.
  */
 #ifndef CSYSTEMCONFIGURATION_H
 #define CSYSTEMCONFIGURATION_H

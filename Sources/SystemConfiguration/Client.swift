@@ -13,7 +13,8 @@ public struct SCNetworkReachabilityContext {
     public var retain: (@convention(c) (UnsafeRawPointer) -> UnsafeRawPointer)?
     /// Called once for each time that retain was.
     public var release: (@convention(c) (UnsafeRawPointer) -> Void)?
-    /// Never called, as on macOS. It is no function pointer of C: no class that Swift strings turn into can be named in one.
+    /// Never called, as on macOS. It is no function pointer of C: no class that Swift strings turn into can be named in
+    /// one.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<CFString>)?
 
     public init() {
@@ -34,9 +35,11 @@ public struct SCNetworkReachabilityContext {
     }
 }
 
-/// A callback with its context. What the context's retain returned is released when the last user has dropped the client.
+/// A callback with its context. What the context's retain returned is released when the last user has dropped the
+/// client.
 ///
-/// The users are counted here and not by Swift, so that it is said exactly when the client's release function is called.
+/// The users are counted here and not by Swift, so that it is said exactly when the client's release function is
+/// called.
 final class Client: Sendable {
     // The functions of a context are called for an info of NULL too, which their types do not allow for.
     private typealias Retain = @convention(c) (UnsafeRawPointer?) -> UnsafeRawPointer?
@@ -66,8 +69,8 @@ final class Client: Sendable {
 
     /// Calls the client, without a lock, and drops it.
     ///
-    /// The info of a context that can retain is protected by that alone, as on macOS: the context may be released while the
-    /// callout runs. The info of one that cannot is protected by keeping the context until then.
+    /// The info of a context that can retain is protected by that alone, as on macOS: the context may be released while
+    /// the callout runs. The info of one that cannot is protected by keeping the context until then.
     func call(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags) {
         guard let retain else {
             callout?(target, flags, UnsafeMutableRawPointer(mutating: info))

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-// The toolchain has a real CoreFoundation, whose run loops Foundation's RunLoop and the main dispatch queue are at home in. It is
-// used as it is, but for what Swift's importer makes of it on macOS and does not on Linux: texts and errors that are bridged, run
-// loop modes that are a type of their own, and functions that take those.
+// The toolchain has a real CoreFoundation, whose run loops Foundation's RunLoop and the main dispatch queue are at home
+// in. It is used as it is, but for what Swift's importer makes of it on macOS and does not on Linux: texts and errors
+// that are bridged, run loop modes that are a type of their own, and functions that take those.
 
 public import Foundation
 
-/// Text that a Swift string turns into with "as", and back. Only Foundation's class does so on Linux; CoreFoundation itself takes
-/// it for its own.
+/// Text that a Swift string turns into with "as", and back. Only Foundation's class does so on Linux; CoreFoundation
+/// itself takes it for its own.
 public typealias CFString = NSString
 
 /// An error that is one of Swift's too, as on macOS.

@@ -5,8 +5,9 @@ internal import ReachabilitySwift
 
 /// On run loops, each in some modes.
 ///
-/// As on macOS, the changes are found on a queue that nobody sees, and signal a run loop source that is in all the loops and modes;
-/// the loop that gets to it first delivers. So it does not matter who runs a loop: CFRunLoopRun, or Foundation's RunLoop.
+/// As on macOS, the changes are found on a queue that nobody sees, and signal a run loop source that is in all the
+/// loops and modes; the loop that gets to it first delivers. So it does not matter who runs a loop: CFRunLoopRun, or
+/// Foundation's RunLoop.
 final class RunLoopSchedule: Schedule, @unchecked Sendable {
     /// A loop and mode, and how often the target was scheduled there.
     private struct Entry {
@@ -88,8 +89,8 @@ final class RunLoopSchedule: Schedule, @unchecked Sendable {
         entries.firstIndex { $0.loop === loop && $0.mode == mode }
     }
 
-    /// The source refers to this object while it exists. It is not invalidated: a loop that is about to perform it on another
-    /// thread would have this object taken away under its hands.
+    /// The source refers to this object while it exists. It is not invalidated: a loop that is about to perform it on
+    /// another thread would have this object taken away under its hands.
     override func end() {
         super.end()
         for entry in entries { CFRunLoopRemoveSource(entry.loop, source, entry.mode) }
@@ -109,7 +110,8 @@ final class RunLoopSchedule: Schedule, @unchecked Sendable {
         target.lock.withLock { signal() }
     }
 
-    /// Every loop is woken up, since the one that would get to the source first is not known; the others find nothing to do.
+    /// Every loop is woken up, since the one that would get to the source first is not known; the others find nothing
+    /// to do.
     private func signal() {
         guard let source else { return }
         CFRunLoopSourceSignal(source)

@@ -54,8 +54,8 @@ func fail<Result>(_ status: Int, _ result: Result) -> Result {
     return result
 }
 
-/// Where each thread keeps its status: the number itself takes the place of the pointer that a key stands for, so that there is
-/// nothing to allocate and nothing to free.
+/// Where each thread keeps its status: the number itself takes the place of the pointer that a key stands for, so that
+/// there is nothing to allocate and nothing to free.
 enum ThreadStatus {
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()

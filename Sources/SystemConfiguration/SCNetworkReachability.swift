@@ -26,20 +26,21 @@ extension SCNetworkReachability: @retroactive CustomStringConvertible {
 /// Safe to use from any thread.
 extension SCNetworkReachability: @unchecked @retroactive Sendable {}
 
-/// What an SCNetworkReachability is: something that can be asked about, with its callback and its schedule. While it is scheduled
-/// it keeps itself alive.
+/// What an SCNetworkReachability is: something that can be asked about, with its callback and its schedule. While it is
+/// scheduled it keeps itself alive.
 ///
-/// To clients it is a class of C's, which CoreFoundation's objects are on macOS. Swift counts references to those as it does
-/// those to its own where there is no Objective-C.
+/// To clients it is a class of C's, which CoreFoundation's objects are on macOS. Swift counts references to those as it
+/// does those to its own where there is no Objective-C.
 ///
-/// The client's functions, those of the context included, are never called with a lock held, so that they may call anything here;
-/// Apple's context functions may not. The price is that a change may come up while SCNetworkReachabilitySetCallback stands between
-/// the old context and the new one: it is then delivered when that is done.
+/// The client's functions, those of the context included, are never called with a lock held, so that they may call
+/// anything here; Apple's context functions may not. The price is that a change may come up while
+/// SCNetworkReachabilitySetCallback stands between the old context and the new one: it is then delivered when that is
+/// done.
 final class TargetObject: CustomStringConvertible, @unchecked Sendable {
     let target: ReachabilityTarget
 
-    /// Guards what follows, and what the schedule has. The core's locks are taken under it; nothing of the client's is called
-    /// under it.
+    /// Guards what follows, and what the schedule has. The core's locks are taken under it; nothing of the client's is
+    /// called under it.
     let lock = Lock()
     private var client: Client?
     /// Calls of setCallback that are between the old client and the new one.

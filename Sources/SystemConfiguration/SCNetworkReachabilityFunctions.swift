@@ -3,8 +3,8 @@
 
 internal import ReachabilitySwift
 
-// The nine functions, as Swift sees them on macOS. Where they return false or nil, SCError() says why: 1002 for what may not be
-// done, 1001 when a schedule could not be set up, an errno value when the kernel could not be asked.
+// The nine functions, as Swift sees them on macOS. Where they return false or nil, SCError() says why: 1002 for what
+// may not be done, 1001 when a schedule could not be set up, an errno value when the kernel could not be asked.
 
 /// A target for an address. The zero address of either family stands for the internet at large.
 @discardableResult
@@ -78,7 +78,8 @@ public func SCNetworkReachabilitySetCallback(
     return true
 }
 
-/// Has changes delivered on a run loop, while that runs in the mode. Counted: twice on the same one is taken back twice.
+/// Has changes delivered on a run loop, while that runs in the mode. Counted: twice on the same one is taken back
+/// twice.
 @discardableResult
 public func SCNetworkReachabilityScheduleWithRunLoop(
     _ target: SCNetworkReachability, _ runLoop: CFRunLoop, _ runLoopMode: CFString

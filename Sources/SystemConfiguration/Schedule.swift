@@ -5,8 +5,8 @@ internal import ReachabilitySwift
 
 /// Where a target's changes are delivered.
 ///
-/// It refers to the target, and through the core's callback the target to it, until it is ended. All of it happens under the
-/// target's lock, but for deliveries.
+/// It refers to the target, and through the core's callback the target to it, until it is ended. All of it happens
+/// under the target's lock, but for deliveries.
 class Schedule: @unchecked Sendable {
     final let target: TargetObject
 
@@ -23,7 +23,8 @@ class Schedule: @unchecked Sendable {
     }
 }
 
-/// On a dispatch queue, which drives a queue of the target's own: a change goes from the kernel's message to the callback on it.
+/// On a dispatch queue, which drives a queue of the target's own: a change goes from the kernel's message to the
+/// callback on it.
 final class DispatchSchedule: Schedule, @unchecked Sendable {
     private let clientQueue: DispatchQueue
     private let pump: Pump
@@ -50,7 +51,8 @@ final class Pump: @unchecked Sendable {
         self.queue = queue
         source = DispatchSource.makeReadSource(fileDescriptor: try queue.fileDescriptor(), queue: dispatchQueue)
         source.setEventHandler { _ = try? queue.dispatch(timeout: 0) }
-        // Dispatch has done with the descriptor only when the cancellation is through. The queue closes it, so it stays till then.
+        // Dispatch has done with the descriptor only when the cancellation is through. The queue closes it, so it stays
+        // till then.
         source.setCancelHandler { withExtendedLifetime(queue) {} }
         source.activate()
     }

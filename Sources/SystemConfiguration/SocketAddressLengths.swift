@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-// BSD's addresses begin with a length, Linux's do not: it always is the family's. Code from macOS assigns it all the same, so
-// that the assignment has to compile. What is assigned is not kept anywhere.
+// BSD's addresses begin with a length, Linux's do not: it always is the family's. Code from macOS assigns it all the
+// same, so that the assignment has to compile. What is assigned is not kept anywhere.
 
 extension sockaddr {
     /// The length that the family has; assigning it does nothing.
@@ -45,8 +45,8 @@ enum SocketAddress {
         }
     }
 
-    /// The bytes of an address. Its family says how many they are: no more than those may be read, as there can be less memory
-    /// behind a pointer than the largest address has.
+    /// The bytes of an address. Its family says how many they are: no more than those may be read, as there can be less
+    /// memory behind a pointer than the largest address has.
     static func bytes(_ address: UnsafePointer<sockaddr>) -> UnsafeRawBufferPointer {
         let family = UnsafeRawPointer(address).loadUnaligned(as: sa_family_t.self)
         return UnsafeRawBufferPointer(start: address, count: Int(length(family: family)))

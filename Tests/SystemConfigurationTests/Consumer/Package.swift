@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-// A program as it comes from macOS, in both of Swift's language modes. ConsumerTests copies it beside a link to this repository.
+// A program as it comes from macOS, in both of Swift's language modes. ConsumerTests copies it beside a link to this
+// repository.
 
 import PackageDescription
 

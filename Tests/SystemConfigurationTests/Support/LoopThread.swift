@@ -44,7 +44,8 @@ final class LoopThread: @unchecked Sendable {
     }
 }
 
-/// Something in a mode of the current loop that never has anything to do: a loop without anything in its mode ends at once.
+/// Something in a mode of the current loop that never has anything to do: a loop without anything in its mode ends at
+/// once.
 struct IdleSource {
     private let loop = CFRunLoopGetCurrent()
     private let mode: CFRunLoopMode

@@ -7,8 +7,8 @@ import Testing
 
 /// A program that is running, what it says, and a way to end its input.
 ///
-/// Foundation's Process waits by running the calling thread's run loop, and for as long as any other process has what this one
-/// inherited. Here descriptors are close-on-exec from the beginning, and waiting is waitpid.
+/// Foundation's Process waits by running the calling thread's run loop, and for as long as any other process has what
+/// this one inherited. Here descriptors are close-on-exec from the beginning, and waiting is waitpid.
 final class Program {
     private let process: pid_t
     private let output: Int32

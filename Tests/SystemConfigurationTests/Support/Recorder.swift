@@ -109,8 +109,8 @@ extension DispatchQueue {
     }
 }
 
-/// Whether something holds, at the latest when patience is over. For what other threads still have to do after a call returned,
-/// such as to let go of an object that they were just busy with.
+/// Whether something holds, at the latest when patience is over. For what other threads still have to do after a call
+/// returned, such as to let go of an object that they were just busy with.
 func comesTrue(_ condition: () throws -> Bool) rethrows -> Bool {
     let end = Date(timeIntervalSinceNow: patience)
     while Date() < end {

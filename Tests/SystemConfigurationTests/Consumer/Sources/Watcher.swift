@@ -8,7 +8,8 @@ import Foundation
 import Glibc
 import SystemConfiguration
 
-/// A wrapper in the manner of those that there are: a weak box in the context, a queue of its own, a first notification by hand.
+/// A wrapper in the manner of those that there are: a weak box in the context, a queue of its own, a first notification
+/// by hand.
 public final class Watcher {
     public enum Failure: Error {
         case cannotBeMade(Int32)
