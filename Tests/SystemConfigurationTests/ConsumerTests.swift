@@ -57,8 +57,8 @@ enum Consumer {
     @Test(arguments: Consumer.modes) func theChecksAnswerAlike(mode: String) throws {
         let run = try Consumer.start(mode, "check")
         let modes = [
-            "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "another",
-            "a mode",
+            "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes",
+            "another", "a mode",
         ].description
         let line = run.line()
         #expect(["true true \(modes)", "false false \(modes)"].contains(line), "\(line)")
