@@ -25,9 +25,11 @@ SANITIZE_LIBS_thread = -L$(SWIFT_RUNTIME) -Wl,-rpath,$(SWIFT_RUNTIME) -ldispatch
 # One test loads the library anew into a process that must not have a sanitizer in it.
 SANITIZE_PROGRAMS = $(filter-out guest,$(NAMESPACE_TESTS) $(ABI_TESTS))
 
+SANITIZE_CFLAGS = -fno-sanitize-recover=all -fno-omit-frame-pointer $(SUPPORT_CFLAGS)
+
 # $(1) is the sanitizer.
 define SANITIZE_RULES
-$(BUILD)/$(1) $(BUILD)/$(1)/tests:
+$(BUILD)/$(1) $(BUILD)/$(1)/tests $(BUILD)/$(1)/support:
 	mkdir -p $$@
 
 $(BUILD)/$(1)/core.o: $(CORE_SOURCES) $(C_HEADERS) mk/build.mk mk/test-sanitize.mk | $(BUILD)/$(1)
@@ -44,13 +46,22 @@ $(BUILD)/$(1)/libreach.so.1: $(BUILD)/$(1)/core.o $(BUILD)/$(1)/abi.o $(MAP)
 	    -Wl,-z,nodelete $(BUILD)/$(1)/core.o $(BUILD)/$(1)/abi.o -o $$@
 	ln -sf libreach.so.1 $(BUILD)/$(1)/libreach.so
 
-$(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/libreach.so.1 $(SUPPORT_SOURCES) $(SUPPORT_HEADERS) | $(BUILD)/$(1)/tests test-c-needs
-	$(CLANG) -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer $(SUPPORT_CFLAGS) -o $$@ \
-	    $$(firstword $$(wildcard Tests/*/$$*.c)) $(SUPPORT_SOURCES) -L$(BUILD)/$(1) -Wl,-rpath,$(TOP)/$(BUILD)/$(1) -lreach \
-	    -lcmocka -lseccomp $$(SANITIZE_LIBS_$(1))
+$(BUILD)/$(1)/support/%.o: Tests/Support/%.c $(SUPPORT_HEADERS) mk/test-sanitize.mk | $(BUILD)/$(1)/support test-c-needs
+	$(CLANG) -fsanitize=$(1) $(SANITIZE_CFLAGS) -c -o $$@ $$<
 
+$(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/libreach.so.1 $(SUPPORT_SOURCES:Tests/Support/%.c=$(BUILD)/$(1)/support/%.o) \
+                       $(SUPPORT_HEADERS) $(wildcard Tests/Namespaces/*.c Tests/ABI/*.c Tests/Model/*.c) | $(BUILD)/$(1)/tests
+	$(CLANG) -fsanitize=$(1) $(SANITIZE_CFLAGS) -o $$@ \
+	    $$(firstword $$(wildcard Tests/Namespaces/$$*.c Tests/ABI/$$*.c Tests/*/$$*.c)) $$(filter %.o,$$^) \
+	    -L$(BUILD)/$(1) -Wl,-rpath,$(TOP)/$(BUILD)/$(1) -lreach -lcmocka -lseccomp $$(SANITIZE_LIBS_$(1))
+
+# Every program is run, so that one that fails does not hide the others.
 .PHONY: sanitize-$(1)
 sanitize-$(1): $$(addprefix $(BUILD)/$(1)/tests/,$$(SANITIZE_PROGRAMS))
-	@set -e; for program in $$^; do echo "$(1): $$$$program"; $(SANITIZE_ENV_$(1)) $$$$program; done
+	@failed=; for program in $$^; do \
+	    echo "$(1): $$$$program"; \
+	    $(SANITIZE_ENV_$(1)) $$$$program || failed="$$$$failed $$$$program"; \
+	done; \
+	test -z "$$$$failed" || { echo "failed under the $(1) sanitizer:$$$$failed" >&2; exit 1; }
 endef
 $(foreach sanitizer,$(SANITIZERS),$(eval $(call SANITIZE_RULES,$(sanitizer))))

@@ -8,8 +8,6 @@
 #include "dns.h"
 #include "journal.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -840,7 +838,7 @@ struct meddler {
     struct voice voice;
     struct desk *desk;
     struct voice other;
-    uint64_t own_id, other_id;
+    _Atomic uint64_t own_id, other_id;
 };
 
 static void add_another(struct voice *voice, reach_monitor *monitor)
@@ -1720,35 +1718,6 @@ static void forked_while_busy(void *argument)
 
 /* --------------------------------------------------------------------------------------------------------- idle --- */
 
-/* How often the threads of this process, but for the calling one, were given the processor or gave it up. */
-static long context_switches(void)
-{
-    char own[32];
-    snprintf(own, sizeof own, "%d", (int)gettid());
-    DIR *tasks = opendir("/proc/self/task");
-    require(tasks != NULL);
-    long sum = 0;
-    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-        char path[300], line[256];
-        if (!isdigit((unsigned char)task->d_name[0]) || strcmp(task->d_name, own) == 0) {
-            continue;
-        }
-        snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
-        FILE *status = fopen(path, "re");
-        require_message(status != NULL, "%s: %s", path, strerror(errno));
-        long count;
-        while (fgets(line, sizeof line, status) != NULL) {
-            if (sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1 ||
-                sscanf(line, "nonvoluntary_ctxt_switches: %ld", &count) == 1) {
-                sum += count;
-            }
-        }
-        fclose(status);
-    }
-    closedir(tasks);
-    return sum;
-}
-
 static void never_answered(reach_target *target, bool online, reach_flags flags, void *info)
 {
     (void)target;
@@ -1805,9 +1774,9 @@ static void idle(void *argument)
     while (is_readable(descriptor, 0)) {
         require_int(reach_queue_dispatch(desk.queue, 0), 0);
     }
-    long before = context_switches();
+    long before = count_context_switches();
     require_message(!is_readable(descriptor, seconds * 1000), "the manual queue had something to do");
-    long after = context_switches();
+    long after = count_context_switches();
     require_message(after == before, "%ld context switches in %d s", after - before, seconds);
 
     /* They are awake when something happens. */

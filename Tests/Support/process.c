@@ -8,7 +8,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static size_t count_entries(const char *directory)
 {
@@ -34,50 +37,97 @@ size_t count_descriptors(void)
 #endif
 #endif
 
+/* A line of a file that begins with this, without it; empty when the file is gone, as those of threads may be. */
+static void read_line(char *text, size_t size, const char *beginning, const char *format, ...)
+{
+    char path[300], line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(path, sizeof path, format, arguments);
+    va_end(arguments);
+    text[0] = '\0';
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, beginning, strlen(beginning)) == 0) {
+            snprintf(text, size, "%s", line + strlen(beginning));
+            break;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
 #ifdef HAS_THREAD_SANITIZER
 
-/*
- * The thread sanitizer has a thread of its own in each process, which it begins with the first fork or thread. It blocks
- * the signals that are sent, and not those that tell of faults; nobody else does that.
- */
-static size_t count_sanitizer_threads(void)
+/* Such a thread blocks signals, as the library's do, and has no name but the program's, as the tests' have. */
+static bool may_be_sanitizers(const char *task)
 {
-    DIR *tasks = opendir("/proc/self/task");
-    require_message(tasks != NULL, "/proc/self/task: %s", strerror(errno));
-    size_t count = 0;
-    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-        char path[300], line[256];
-        snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
-        FILE *status = fopen(path, "re");
-        unsigned long long blocked = 0;
-        while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-            sscanf(line, "SigBlk: %llx", &blocked);
+    char program[64], name[64], blocked[64];
+    read_line(program, sizeof program, "", "/proc/self/comm");
+    read_line(name, sizeof name, "", "/proc/self/task/%s/comm", task);
+    read_line(blocked, sizeof blocked, "SigBlk:", "/proc/self/task/%s/status", task);
+    return (strtoull(blocked, NULL, 16) >> (SIGTERM - 1) & 1) != 0 && strcmp(name, program) == 0;
+}
+
+/*
+ * The thread sanitizer has threads of its own: one begins with a fork, and one before the first of anybody else's. What
+ * they do is to sleep. A thread of the library's is like them until it has given itself its name, which is waited for.
+ */
+static bool is_sanitizers(const char *task)
+{
+    int64_t end = now_ms() + deadline_ms();
+    while (may_be_sanitizers(task)) {
+        char call[64];
+        read_line(call, sizeof call, "", "/proc/self/task/%s/syscall", task);
+        long number = atol(call);
+        if (number == SYS_nanosleep || number == SYS_clock_nanosleep) {
+            return true;
         }
-        if (status != NULL) {
-            fclose(status);
-        }
-        bool blocks_sent = (blocked >> (SIGTERM - 1) & 1) != 0;
-        bool blocks_faults = (blocked >> (SIGSEGV - 1) & 1) != 0;
-        count += blocks_sent && !blocks_faults;
+        require_message(now_ms() < end, "a thread without a name does %s", call);
+        sched_yield();
     }
-    closedir(tasks);
-    return count;
+    return false;
 }
 
 #else
 
-static size_t count_sanitizer_threads(void)
+static bool is_sanitizers(const char *task)
 {
-    return 0;
+    (void)task;
+    return false;
 }
 
 #endif
 
 size_t count_threads(void)
 {
-    /* In this order, a thread that begins or ends in between makes the number greater, never smaller. */
-    size_t sanitizers = count_sanitizer_threads();
-    return count_entries("/proc/self/task") - sanitizers;
+    DIR *tasks = opendir("/proc/self/task");
+    require_message(tasks != NULL, "/proc/self/task: %s", strerror(errno));
+    size_t count = 0;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        count += task->d_name[0] != '.' && !is_sanitizers(task->d_name);
+    }
+    closedir(tasks);
+    return count;
+}
+
+long count_context_switches(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    require_message(tasks != NULL, "/proc/self/task: %s", strerror(errno));
+    long sum = 0;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        if (task->d_name[0] == '.' || atoi(task->d_name) == (int)gettid() || is_sanitizers(task->d_name)) {
+            continue;
+        }
+        char wanted[64], forced[64];
+        read_line(wanted, sizeof wanted, "voluntary_ctxt_switches:", "/proc/self/task/%s/status", task->d_name);
+        read_line(forced, sizeof forced, "nonvoluntary_ctxt_switches:", "/proc/self/task/%s/status", task->d_name);
+        sum += atol(wanted) + atol(forced);
+    }
+    closedir(tasks);
+    return sum;
 }
 
 void wait_threads(size_t at_most)

@@ -284,6 +284,9 @@ void require_no_event_at(const char *file, int line, struct recorder *recorder, 
 size_t count_descriptors(void);
 size_t count_threads(void);
 
+/* How often all its threads but the calling one were given a processor or gave it up. */
+long count_context_switches(void);
+
 /* Waits until the process has at most so many threads; there is no event for the end of another's thread. */
 void wait_threads(size_t at_most);
 
