@@ -14,11 +14,12 @@ import Synchronization
 ///     }
 ///
 /// Instances are meant for the main thread, whose queue they use: it must be run, by a run loop or by dispatchMain, for
-/// anything to be heard. They start no thread but those of name look-ups. Using one from another thread does no harm, but what
-/// it says then may be newer than the last notification. When its last reference goes, nothing is sent any more.
+/// anything to be heard. They start no thread but those of name look-ups. Using one from another thread does no harm,
+/// but what it says then may be newer than the last notification. When its last reference goes, nothing is sent any
+/// more.
 ///
-/// An instance looks its host up, and looks it up again whenever the network changes. A program that only wants to know whether
-/// it is online is better served by ReachabilityTarget.internet, which causes no traffic at all.
+/// An instance looks its host up, and looks it up again whenever the network changes. A program that only wants to know
+/// whether it is online is better served by ReachabilityTarget.internet, which causes no traffic at all.
 ///
 /// Mirrors the class of the same name for Apple's systems.
 public final class FXReachability: NSObject, @unchecked Sendable {
@@ -44,7 +45,8 @@ public final class FXReachability: NSObject, @unchecked Sendable {
 
     /// Makes an instance and starts to look for its host, after which a notification is sent.
     ///
-    /// - Parameter host: a name, or an address in text: "0.0.0.0" is the internet at large. For an empty one the status stays
+    /// - Parameter host: a name, or an address in text: "0.0.0.0" is the internet at large. For an empty one the status
+    /// stays
     ///   unknown.
     public init(host: String) {
         state = Mutex(State(host: host))
@@ -66,8 +68,9 @@ public final class FXReachability: NSObject, @unchecked Sendable {
 
     /// The host that is looked for.
     ///
-    /// Changing it makes the status unknown at once, and sends nothing by itself; no notification about the old host comes
-    /// later. Setting the same host again does nothing, and neither does one that cannot be set, such as an empty one.
+    /// Changing it makes the status unknown at once, and sends nothing by itself; no notification about the old host
+    /// comes later. Setting the same host again does nothing, and neither does one that cannot be set, such as an empty
+    /// one.
     public var host: String {
         get {
             state.withLock { $0.host }

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// The name of the notification that NotificationCenter.default sends on the main thread when a status changed. Its object is
-/// the instance, its userInfo has the keys below. Using the name starts the shared instance, so that observing is all there is
-/// to do.
+/// The name of the notification that NotificationCenter.default sends on the main thread when a status changed. Its
+/// object is the instance, its userInfo has the keys below. Using the name starts the shared instance, so that
+/// observing is all there is to do.
 public var FXReachabilityStatusDidChangeNotification: NSNotification.Name {
     _ = FXReachability.shared
     return FXReachabilityNotification.name

@@ -27,8 +27,8 @@ public enum FXReachabilityStatus: Int, Sendable {
     }
 }
 
-/// A notification carries statuses as numbers, as it does on Apple's systems. This is how Foundation has a number taken out of
-/// a userInfo by "as? FXReachabilityStatus" as well as by "as? Int".
+/// A notification carries statuses as numbers, as it does on Apple's systems. This is how Foundation has a number taken
+/// out of a userInfo by "as? FXReachabilityStatus" as well as by "as? Int".
 extension FXReachabilityStatus: _ObjectiveCBridgeable {
     public func _bridgeToObjectiveC() -> NSNumber { NSNumber(value: rawValue) }
 

@@ -8,9 +8,10 @@ import Testing
 
 /// Whether two functions have the same type, to the last optional.
 ///
-/// The compiler does not compare an exported Swift function with the header's declaration of that name. Handing both to a
-/// function with one type parameter would make it compare them, but not strictly: it takes a function that accepts NULL for
-/// one that does not. With a parameter for each, nothing is converted, and the types are those that were written.
+/// The compiler does not compare an exported Swift function with the header's declaration of that name. Handing both to
+/// a function with one type parameter would make it compare them, but not strictly: it takes a function that accepts
+/// NULL for one that does not. With a parameter for each, nothing is converted, and the types are those that were
+/// written.
 private func haveSameSignature<Declared, Exported>(_ declared: Declared, _ exported: Exported) -> Bool {
     Declared.self == Exported.self
 }

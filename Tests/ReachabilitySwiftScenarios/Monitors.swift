@@ -58,7 +58,7 @@ let monitorScenarios = [
         var iterator = try monitor.changes().makeAsyncIterator()
         var late = try monitor.changes().makeAsyncIterator()
         ip("route add default via 192.0.2.2")
-        while monitor.status != .reachableViaWiFi { _ = await iterator.next() }
+        while await iterator.next()?.status != .reachableViaWiFi {}
         while await observed.next().status != .reachableViaWiFi {}
 
         step("the same")
@@ -68,11 +68,14 @@ let monitorScenarios = [
         step("twice")
         for round in 1...20 {
             let last = round % 2 == 0 ? "there.example" : "here.example"
-            try monitor.setHost(round % 2 == 0 ? "nobody.example" : "elsewhere.example")
+            try monitor.setHost("nobody.example")
             try monitor.setHost(last)
             check(monitor.host, equals: last, "the host")
             let expected = Change.make(.reachableViaWiFi, .unknown, last)
-            check(await observed.next(), equals: expected, "the observer")
+            // An answer about the host in between may have been told while it was the host.
+            var change = await observed.next()
+            while change.host == "nobody.example" { change = await observed.next() }
+            check(change, equals: expected, "the observer")
             check(await iterator.next(), equals: expected, "the sequence")
         }
         check(await late.next(), equals: Change.make(.reachableViaWiFi, .unknown, "there.example"), "the late reader")
@@ -109,8 +112,9 @@ let monitorScenarios = [
         var iterator = try control.changes().makeAsyncIterator()
         ethernet.takeDefaultRoute()
         while await observed.next().status != .reachableViaWiFi {}
-        while control.status != .reachableViaWiFi { _ = await iterator.next() }
+        while await iterator.next()?.status != .reachableViaWiFi {}
         check(captured != nil, "the observer keeps what it captured")
+        try queue.flush()
         monitor = nil
         check(captured == nil, "the observer is still there")
         for _ in 1...3 {
@@ -196,12 +200,14 @@ let monitorScenarios = [
                 }
             }
         }
+        var control = iterator
         ethernet.dropDefaultRoute()
         check(await ended.next(), equals: .notReachable, "the last it was told")
-        ethernet.takeDefaultRoute()
-        var control = try monitor.changes().makeAsyncIterator()
-        ethernet.dropDefaultRoute()
         check(await control.next()?.status, equals: .notReachable, "the control")
+        for isOnline in [true, false] {
+            if isOnline { ethernet.takeDefaultRoute() } else { ethernet.dropDefaultRoute() }
+            check(await control.next()?.status, equals: isOnline ? .reachableViaWiFi : .notReachable, "the control")
+        }
         try queue.flush()
         check(ended.count, equals: 0, "what was heard of a monitor that is gone")
         withExtendedLifetime(observation) {}

@@ -42,8 +42,8 @@ public enum Network {
         return Ethernet(name: name, address: "\(subnet).1", gateway: "\(subnet).2")
     }
 
-    /// Adds a link that is a modem for the kernel: a tun device with the type of a raw-IP link. It is there as long as the
-    /// descriptor that is returned.
+    /// Adds a link that is a modem for the kernel: a tun device with the type of a raw-IP link. It is there as long as
+    /// the descriptor that is returned.
     public static func addModem(_ name: String = "modem0", address: String = "192.0.2.129") -> FileHandle {
         let descriptor = open("/dev/net/tun", O_RDWR | O_CLOEXEC)
         check(descriptor >= 0, "/dev/net/tun cannot be opened: \(String(cString: strerror(errno)))")
@@ -64,7 +64,8 @@ public enum Network {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// What names there are: these, with their addresses, and no others. The files of this mount namespace are replaced.
+    /// What names there are: these, with their addresses, and no others. The files of this mount namespace are
+    /// replaced.
     public static func setHosts(_ hosts: [String: String]) {
         replace("/etc/nsswitch.conf", with: "hosts: files\n")
         replace("/etc/hosts", with: hosts.map { "\($0.value) \($0.key)\n" }.sorted().joined())

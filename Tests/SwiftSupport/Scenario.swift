@@ -5,8 +5,8 @@ import Foundation
 
 /// What a program of scenarios is made of: each is a name and what to do in a network namespace of its own.
 ///
-/// The program is run once for each scenario, by ScenarioProgram, so that nothing that a process has only once is shared by
-/// two scenarios.
+/// The program is run once for each scenario, by ScenarioProgram, so that nothing that a process has only once is
+/// shared by two scenarios.
 public struct Scenario<Body> {
     public let name: String
     public let body: Body

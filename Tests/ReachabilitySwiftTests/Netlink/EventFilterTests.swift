@@ -7,8 +7,8 @@ import Testing
 @testable import ReachabilitySwift
 
 /// What the filter drops, nobody hears of again. So it is compared, on random prefixes near random addresses, with the
-/// definition: a route message matters if some address lies in its prefix. It is run both by a machine of the test's own and by
-/// the kernel's.
+/// definition: a route message matters if some address lies in its prefix. It is run both by a machine of the test's
+/// own and by the kernel's.
 @Suite("EventFilter")
 struct EventFilterTests {
     static let seeds: [UInt64] = Array(1...6)
@@ -102,7 +102,8 @@ struct EventFilterTests {
         }
     }
 
-    /// The filter and the index are two ways to say the same, so that a message that the kernel lets through is also acted on.
+    /// The filter and the index are two ways to say the same, so that a message that the kernel lets through is also
+    /// acted on.
     @Test("decides as the reader of events and the index do", arguments: seeds)
     func agreesWithIndex(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed &+ 200)

@@ -202,7 +202,8 @@ struct RouteRecordsTests {
         #expect(link(MessageBuilder.linkHeader(index: 1), type: Int(RTM_DELLINK)) == nil)
     }
 
-    /// Whatever the bytes are, readers come to an end and read nothing that is not there; the address sanitizer would see it.
+    /// Whatever the bytes are, readers come to an end and read nothing that is not there; the address sanitizer would
+    /// see it.
     @Test("random bytes are survived", arguments: 1...8 as ClosedRange<UInt64>)
     func hostile(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("Resume")
 struct ResumeTests {
-    /// In a network that nobody else changes, with a clock that has been suspended: this program is run once more for it.
+    /// In a network that nobody else changes, with a clock that has been suspended: this program is run once more for
+    /// it.
     @Test(
         "after a suspend everything is judged again, and names are looked up again",
         .enabled(if: ScenarioProgram.canRun, "\(ScenarioProgram.whySkipped)"))
@@ -87,7 +88,8 @@ private final class SilentNameServer {
         close(descriptor)
     }
 
-    /// The port that the next look-up comes from, of which each has its own; what else comes from the last one is passed over.
+    /// The port that the next look-up comes from, of which each has its own; what else comes from the last one is
+    /// passed over.
     func nextAsker() -> in_port_t? {
         while true {
             var question = [UInt8](repeating: 0, count: 512)

@@ -61,8 +61,8 @@ struct ForkPageTests {
 
 /// Runs something in a forked child and gives its exit status; nil when it did not exit.
 ///
-/// Swift hides fork, because a child of a process with threads may do next to nothing. What these children do is in that
-/// little: loads, stores and getpid.
+/// Swift hides fork, because a child of a process with threads may do next to nothing. What these children do is in
+/// that little: loads, stores and getpid.
 func exitStatusOfChild(_ body: () -> Int32) -> Int32? {
     typealias Fork = @convention(c) () -> pid_t
     guard let symbol = dlsym(nil, "fork") else { return nil }
