@@ -437,6 +437,45 @@ static void scenario_ask(bool fresh)
     reach_release(host);
 }
 
+/* The link's number is found when the target is made, and never again. */
+static void scoped(void)
+{
+    const reach_flags neighbour = REACH_FLAG_REACHABLE | REACH_FLAG_IS_DIRECT;
+    reach_target *target = NULL;
+    reach_flags flags = 0;
+    bool ok;
+    arm();
+    for (int i = 0; i < ATTEMPTS && target == NULL; i++) {
+        errno = 0;
+        IN(target, reach_create_with_name("10.1.0.1%wan0"));
+        if (target == NULL) {
+            accept_error("making a target with a link's name", errno);
+        } else {
+            note("making a target with a link's name", "made");
+        }
+    }
+    if (target != NULL) {
+        errno = 0;
+        IN(ok, reach_get_flags(target, &flags));
+        if (!ok) {
+            accept_error("asking", errno);
+        } else if (flags != neighbour) {
+            wrong("the neighbour on wan0 has flags 0x%x", flags);
+        } else {
+            note("asking", "right");
+        }
+    }
+    disarm();
+    if (target == NULL) {
+        target = reach_create_with_name("10.1.0.1%wan0");
+    }
+    if (target == NULL || !reach_get_flags(target, &flags) || flags != neighbour) {
+        wrong("after the fault the neighbour on wan0 has flags 0x%x", flags);
+    }
+    note("asking after the fault", "right");
+    reach_release(target);
+}
+
 static void ask_fresh(void) { scenario_ask(true); }
 static void ask_running(void) { scenario_ask(false); }
 
@@ -944,6 +983,7 @@ static const struct {
     void (*run)(void);
 } scenarios[] = {
     { "ask-fresh", ask_fresh },           { "ask-running", ask_running },
+    { "scoped", scoped },
     { "thread-fresh", thread_fresh },     { "thread-running", thread_running },
     { "manual-fresh", manual_fresh },     { "manual-running", manual_running },
     { "name-fresh", name_fresh },         { "name-running", name_running },

@@ -9,12 +9,20 @@ package enum AddressLiteral {
     ///
     /// A link that does not exist gives an index that no link has, so that the address is not reachable: taking it for
     /// "any link" would make a promise about another one.
-    package static func parse(_ text: [UInt8]) -> IPAddress? {
+    ///
+    /// - Throws: the error by which it could not be told whether there is such a link.
+    package static func read(_ text: [UInt8]) throws(Errno) -> IPAddress? {
         guard !text.contains(0) else { return nil }
         guard let percent = text.firstIndex(of: UInt8(ascii: "%")) else { return parse(text, link: 0) }
-        let scope = [UInt8](text[(percent + 1)...])
-        guard let link = linkIndex(scope) else { return nil }
-        return parse([UInt8](text[..<percent]), link: link)
+        let address = [UInt8](text[..<percent])
+        guard parse(address, link: 0) != nil else { return nil }
+        guard let link = try linkIndex([UInt8](text[(percent + 1)...])) else { return nil }
+        return parse(address, link: link)
+    }
+
+    /// The same, for those to whom it matters only whether a text is an address.
+    package static func parse(_ text: [UInt8]) -> IPAddress? {
+        do throws(Errno) { return try read(text) } catch { return nil }
     }
 
     /// No link has it: the kernel's indexes are positive 32-bit integers that count up from 1.
@@ -35,16 +43,22 @@ package enum AddressLiteral {
         }
     }
 
-    private static func linkIndex(_ scope: [UInt8]) -> UInt32? {
+    private static func linkIndex(_ scope: [UInt8]) throws(Errno) -> UInt32? {
         guard !scope.isEmpty else { return nil }
         var name = scope
         name.append(0)
+        var failure = Errno(rawValue: ENODEV)
         let index = name.withUnsafeBytes { bytes -> UInt32 in
             guard let start = bytes.baseAddress else { return 0 }
-            return if_nametoindex(start.assumingMemoryBound(to: CChar.self))
+            let index = if_nametoindex(start.assumingMemoryBound(to: CChar.self))
+            if index == 0 { failure = Errno.last }
+            return index
         }
         if index != 0 { return index }
-        return decimal(scope) ?? noLink
+        if let number = decimal(scope) { return number }
+        // It opens a socket to ask, and there may be none to have.
+        if failure.rawValue != ENODEV, failure.rawValue != ENXIO { throw failure }
+        return noLink
     }
 
     private static func decimal(_ text: [UInt8]) -> UInt32? {

@@ -19,7 +19,8 @@ package final class ForkPage: @unchecked Sendable {
 
     /// What was stored last, by this process or by one it was forked from. Kept apart from the page so that whoever
     /// looks for leaks finds what the process keeps on purpose, and so that a child finds what it inherited.
-    private let last = Memory.array(of: UInt.self, count: ForkPage.slotCount)
+    private let last = Memory.buffer(ForkPage.slotCount * MemoryLayout<Atomic<UInt>>.stride)
+        .bindMemory(to: Atomic<UInt>.self)
 
     package static let shared = ForkPage(wiping: true)
 
@@ -50,12 +51,12 @@ package final class ForkPage: @unchecked Sendable {
 
     /// What the process that this one was forked from stored; zero when there is nothing of the kind.
     package func inherited(_ slot: Slot) -> UInt {
-        value(slot) == 0 ? last[slot.rawValue] : 0
+        value(slot) == 0 ? last[slot.rawValue].load(ordering: .acquiring) : 0
     }
 
     /// Notes that a value stands, for whoever looks for leaks and for children.
     func note(_ slot: Slot, _ value: UInt) {
-        last[slot.rawValue] = value
+        last[slot.rawValue].store(value, ordering: .releasing)
     }
 
     /// Stores a value unless another thread of this process was first. Returns the value that stands.

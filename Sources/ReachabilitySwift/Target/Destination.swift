@@ -29,7 +29,7 @@ package enum Destination: Sendable {
 
     package init(name: [UInt8]) throws(Errno) {
         guard !name.isEmpty, !name.contains(0) else { throw Errno.invalidArgument }
-        if let address = AddressLiteral.parse(name) {
+        if let address = try AddressLiteral.read(name) {
             self.init(address: address)
         } else {
             self = HostName.isLocalhost(name) ? .localhost(name) : .name(name)
