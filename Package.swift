@@ -34,6 +34,12 @@ let package = Package(
             dependencies: ["ReachabilitySwift", "ReachabilityTestSupport"],
             path: "Tests/ReachabilitySwiftScenarios"),
         .testTarget(
+            name: "FXReachabilityTests",
+            dependencies: ["FXReachability", "ReachabilityTestSupport", "fxreachability-scenarios"]),
+        .executableTarget(
+            name: "fxreachability-scenarios", dependencies: ["FXReachability", "ReachabilityTestSupport"],
+            path: "Tests/FXReachabilityScenarios"),
+        .testTarget(
             name: "SystemConfigurationTests", dependencies: ["SystemConfiguration"],
             exclude: ["Consumer", "in-namespace"]),
     ],
