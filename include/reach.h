@@ -200,8 +200,8 @@ reach_target *reach_create_with_address_pair(const struct sockaddr *local, sockl
  * looked up only while it is scheduled, waited for or monitored; see reach_name_is_valid for a strict check.
  *
  * @param name  copied, any length; not a URL and not "host:port"
- * @return the target, to be released by the caller; NULL with EINVAL when name is NULL or empty, or, for an address with
- *         %link, with the error of the system call that failed.
+ * @return the target, to be released by the caller; NULL with EINVAL when name is NULL or empty, or, for an address
+ *         with %link, with the error of the system call that failed.
  *
  * Mirrors SCNetworkReachabilityCreateWithName.
  */

@@ -12,7 +12,7 @@ REQUIRE := PYTHON3=$(PYTHON3) Tests/Checks/require
 TEST_TARGETS += test-checks
 
 .PHONY: test-checks
-test-checks: lib ## check the library as a file, the interface, the layers and the texts
+test-checks: lib $(BUILD)/libreach-uninstalled.pc ## check the library as a file, the interface, the layers and the texts
 	@$(REQUIRE) py:pytest=python3-pytest py:elftools=python3-pyelftools abidw=abigail-tools gcc=gcc g++=g++ \
 	    musl-gcc=musl-tools nm=binutils pkg-config=pkg-config shellcheck=shellcheck git=git
 	$(PYTEST) Tests/Checks
