@@ -1769,15 +1769,21 @@ static void idle(void *argument)
 
     const char *wish = getenv("REACH_TEST_IDLE_SECONDS");
     int seconds = wish == NULL ? 2 : atoi(wish);
-    alarm((unsigned)(seconds + 60));
     int descriptor = reach_queue_fd(desk.queue);
-    while (is_readable(descriptor, 0)) {
-        require_int(reach_queue_dispatch(desk.queue, 0), 0);
+    /* What the kernel does late about the new links may come once more; what comes by itself comes every time. */
+    long switches = 0;
+    bool woken = true;
+    for (int time = 0; time < 3 && (woken || switches != 0); time++) {
+        alarm((unsigned)(seconds + 60));
+        while (is_readable(descriptor, 0)) {
+            require_int(reach_queue_dispatch(desk.queue, 0), 0);
+        }
+        long before = count_context_switches();
+        woken = is_readable(descriptor, seconds * 1000);
+        switches = count_context_switches() - before;
     }
-    long before = count_context_switches();
-    require_message(!is_readable(descriptor, seconds * 1000), "the manual queue had something to do");
-    long after = count_context_switches();
-    require_message(after == before, "%ld context switches in %d s", after - before, seconds);
+    require_message(!woken, "the manual queue had something to do");
+    require_message(switches == 0, "%ld context switches in %d s", switches, seconds);
 
     /* They are awake when something happens. */
     require_int(journal_count(desk.journal), count);
@@ -1796,8 +1802,11 @@ static void idle(void *argument)
     wait_threads(threads);
     journal_free(observers.journal);
     dns_stop(server);
-    reach_monitor_release(desk.fence.monitor);
-    reach_queue_release(desk.queue);
+    while (journal_pending(desk.journal) > 0) {
+        char line[128];
+        journal_next(desk.journal, NULL, line, sizeof line);
+    }
+    desk_free(&desk);
 }
 
 int main(void)

@@ -236,7 +236,9 @@ static void offline_from_the_start(void *argument)
     etc_own();
     struct dns_fake *server = dns_fake_start(1, dns_failing);
     struct watched name = watch("name.test");
-    require_flags(target_name("name.test"), 0);
+    reach_target *unscheduled = target_name("name.test");
+    require_flags(unscheduled, 0);
+    reach_release(unscheduled);
     expect(&name, 0);
     require_int(recorder_pending(name.events), 0);
     require_int(path_of(name.name).reason, REACH_REASON_NO_ROUTE);
