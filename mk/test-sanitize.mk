@@ -25,6 +25,8 @@ SANITIZE_LIBS_thread = -L$(SWIFT_RUNTIME) -Wl,-rpath,$(SWIFT_RUNTIME) -ldispatch
 # One test loads the library anew into a process that must not have a sanitizer in it.
 SANITIZE_PROGRAMS = $(filter-out guest,$(NAMESPACE_TESTS) $(ABI_TESTS))
 
+# Instrumented programs are slow, and so is what they wait for.
+SANITIZE_PATIENCE ?= 4
 SANITIZE_CFLAGS = -fno-sanitize-recover=all -fno-omit-frame-pointer $(SUPPORT_CFLAGS)
 
 # $(1) is the sanitizer.
@@ -46,6 +48,7 @@ $(BUILD)/$(1)/libreach.so.1: $(BUILD)/$(1)/core.o $(BUILD)/$(1)/abi.o $(MAP)
 	    -Wl,-z,nodelete $(BUILD)/$(1)/core.o $(BUILD)/$(1)/abi.o -o $$@
 	ln -sf libreach.so.1 $(BUILD)/$(1)/libreach.so
 
+.SECONDARY: $(SUPPORT_SOURCES:Tests/Support/%.c=$(BUILD)/$(1)/support/%.o)
 $(BUILD)/$(1)/support/%.o: Tests/Support/%.c $(SUPPORT_HEADERS) mk/test-sanitize.mk | $(BUILD)/$(1)/support test-c-needs
 	$(CLANG) -fsanitize=$(1) $(SANITIZE_CFLAGS) -c -o $$@ $$<
 
@@ -60,7 +63,7 @@ $(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/libreach.so.1 $(SUPPORT_SOURCES:Tests/Suppo
 sanitize-$(1): $$(addprefix $(BUILD)/$(1)/tests/,$$(SANITIZE_PROGRAMS))
 	@failed=; for program in $$^; do \
 	    echo "$(1): $$$$program"; \
-	    $(SANITIZE_ENV_$(1)) $$$$program || failed="$$$$failed $$$$program"; \
+	    REACH_TEST_PATIENCE=$(SANITIZE_PATIENCE) $(SANITIZE_ENV_$(1)) $$$$program || failed="$$$$failed $$$$program"; \
 	done; \
 	test -z "$$$$failed" || { echo "failed under the $(1) sanitizer:$$$$failed" >&2; exit 1; }
 endef
