@@ -9,7 +9,7 @@ SWIFT ?= swift
 TEST_TARGETS += test-swift test-examples-swift
 SANITIZE_TARGETS += sanitize-swift
 
-SWIFT_TESTS := --filter 'ReachabilitySwiftTests|FXReachabilityTests|CReachabilityABITests'
+SWIFT_TESTS := --filter '^(ReachabilitySwiftTests|FXReachabilityTests|CReachabilityABITests)'
 
 # $(1) names where it is built, $(2) are more options, $(3) the environment of the tests.
 define SWIFT_TEST

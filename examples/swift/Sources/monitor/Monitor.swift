@@ -24,20 +24,24 @@ enum Monitor {
             let host = information[FXReachabilityNotificationHostKey] as? String
             let status = information[FXReachabilityNotificationStatusKey] as? FXReachabilityStatus
             let previous = information[FXReachabilityNotificationPreviousStatusKey] as? FXReachabilityStatus
-            print("\(host ?? "?"): \(words(status)) (was \(words(previous)))")
-            fflush(nil)
+            say("\(host ?? "?"): \(words(status)) (was \(words(previous)))")
         }
 
         // Notifications come on the main thread, so that another one waits for the end of the input.
         DispatchQueue.global().async {
             while readLine() != nil {}
             DispatchQueue.main.async {
-                print("bye")
+                say("bye")
                 exit(0)
             }
         }
         RunLoop.main.run()
         withExtendedLifetime((reachability, observer)) {}
+    }
+
+    /// Writes a line at once, also where the output is no terminal.
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
     private static func words(_ status: FXReachabilityStatus?) -> String {

@@ -41,8 +41,9 @@ enum Watch {
         }
     }
 
+    /// Writes a line at once, also where the output is no terminal.
     private static func say(_ line: String) {
-        print(line)
-        fflush(nil)
+        let bytes = [UInt8]((line + "\n").utf8)
+        _ = write(STDOUT_FILENO, bytes, bytes.count)
     }
 }
