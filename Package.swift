@@ -37,7 +37,8 @@ let package = Package(
             name: "FXReachabilityTests",
             dependencies: ["FXReachability", "ReachabilityTestSupport", "fxreachability-scenarios"]),
         .executableTarget(
-            name: "fxreachability-scenarios", dependencies: ["FXReachability", "ReachabilityTestSupport"],
+            name: "fxreachability-scenarios",
+            dependencies: ["FXReachability", "ReachabilitySwift", "ReachabilityTestSupport"],
             path: "Tests/FXReachabilityScenarios"),
         .testTarget(
             name: "SystemConfigurationTests", dependencies: ["SystemConfiguration"],

@@ -3,7 +3,6 @@
 
 import Foundation
 import ReachabilitySwift
-import Synchronization
 
 /// The status of a host, kept up to date and told by notifications.
 ///
@@ -30,7 +29,7 @@ public final class FXReachability: NSObject, @unchecked Sendable {
         var monitor: MonitorCore?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// The instance that everybody in the process uses. Its host is apple.com until changed.
     ///
@@ -49,7 +48,7 @@ public final class FXReachability: NSObject, @unchecked Sendable {
     /// stays
     ///   unknown.
     public init(host: String) {
-        state = Mutex(State(host: host))
+        state = Locked(State(host: host))
         super.init()
         _ = startedMonitor()
     }

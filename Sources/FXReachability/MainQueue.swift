@@ -3,7 +3,6 @@
 
 import Dispatch
 import ReachabilitySwift
-import Synchronization
 
 /// The queue of this library whose work is done on the main dispatch queue: made at first use, and then kept.
 enum MainQueue {
@@ -13,7 +12,7 @@ enum MainQueue {
         let source: any DispatchSourceRead
     }
 
-    private static let driven = Mutex<Driven?>(nil)
+    private static let driven = Locked<Driven?>(nil)
 
     static func reachability() throws(Errno) -> ReachabilityQueue {
         try driven.withLock { driven throws(Errno) in

@@ -4,8 +4,8 @@
 import Dispatch
 import FXReachability
 import Foundation
+import ReachabilitySwift
 import ReachabilityTestSupport
-import Synchronization
 
 /// Notifications come on the main thread, which a test does not have: so each scenario is a program's main thread.
 @main
@@ -49,7 +49,7 @@ struct Heard: Equatable, Sendable {
 /// Hears of notifications, and runs the main run loop until they are there.
 final class Listener {
     private final class Inbox: Sendable {
-        let heard = Mutex<[Heard]>([])
+        let heard = Locked<[Heard]>([])
     }
 
     private let inbox = Inbox()

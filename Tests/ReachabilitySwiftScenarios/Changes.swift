@@ -3,7 +3,6 @@
 
 import ReachabilitySwift
 import ReachabilityTestSupport
-import Synchronization
 
 let changeScenarios = [
     AsyncScenario("changes: each one, in order, as it happens") {
@@ -51,7 +50,7 @@ let changeScenarios = [
 
     AsyncScenario("changes: cancelling ends the sequence and lets go of the target") {
         let ethernet = Network.addEthernet()
-        let heard = Mutex(0)
+        let heard = Locked(0)
         weak var released: ReachabilityTarget?
         let reading: Task<Void, any Error>
         do {
@@ -101,7 +100,7 @@ let changeScenarios = [
         let ethernet = Network.addEthernet()
         let target = try ReachabilityTarget(host: Network.elsewhere)
         let queue = try ReachabilityQueue.manual()
-        let called = Mutex<[ReachabilityFlags]>([])
+        let called = Locked<[ReachabilityFlags]>([])
         target.setCallback { _, flags in called.withLock { $0.append(flags) } }
         try target.setQueue(queue)
         var first = try target.changes().makeAsyncIterator()

@@ -4,7 +4,6 @@
 import Foundation
 import ReachabilitySwift
 import ReachabilityTestSupport
-import Synchronization
 
 private typealias Change = ReachabilityMonitor.Change
 
@@ -154,7 +153,7 @@ let monitorScenarios = [
         let ethernet = Network.addEthernet()
         let queue = try ReachabilityQueue.threaded()
         let observed = Mailbox<String>()
-        let held = Mutex<(ReachabilityMonitor?, [ReachabilityMonitor.Observation])>((nil, []))
+        let held = Locked<(ReachabilityMonitor?, [ReachabilityMonitor.Observation])>((nil, []))
         let monitor = try ReachabilityMonitor(host: Network.elsewhere)
         held.withLock { $0.0 = monitor }
         let outer = try monitor.observe(on: queue) { change in
@@ -185,7 +184,7 @@ let monitorScenarios = [
         check(observed.count, equals: 0, "what was heard after all were removed")
 
         step("let go of inside an observer")
-        let another = Mutex<ReachabilityMonitor?>(try ReachabilityMonitor(host: "203.0.113.10"))
+        let another = Locked<ReachabilityMonitor?>(try ReachabilityMonitor(host: "203.0.113.10"))
         let ended = Mailbox<ReachabilityStatus>()
         let observation = try another.withLock { monitor in
             try monitor?.observe(on: queue) { change in
@@ -249,7 +248,7 @@ extension ReachabilityMonitor.Change {
 
 /// Where callbacks put what they were told, for a task to take it out in order.
 final class Mailbox<Element: Sendable>: Sendable {
-    private let state = Mutex<(elements: [Element], reader: CheckedContinuation<Element, Never>?)>(([], nil))
+    private let state = Locked<(elements: [Element], reader: CheckedContinuation<Element, Never>?)>(([], nil))
 
     /// How many nobody has taken out.
     var count: Int { state.withLock { $0.elements.count } }

@@ -4,7 +4,6 @@
 import Foundation
 import ReachabilitySwift
 import ReachabilityTestSupport
-import Synchronization
 
 let queueScenarios = [
     AsyncScenario("queue: a callback on a thread, with its own name, until it is removed") {
@@ -44,8 +43,8 @@ let queueScenarios = [
         check(try queue.fileDescriptor() >= 0, "no descriptor")
         let silent = ReachabilityTarget.internet
         let spoken = try ReachabilityTarget(host: Network.elsewhere)
-        let called = Mutex(0)
-        let inside = Mutex<Errno?>(nil)
+        let called = Locked(0)
+        let inside = Locked<Errno?>(nil)
         spoken.setCallback { _, _ in
             called.withLock { $0 += 1 }
             do throws(Errno) { try queue.flush() } catch { inside.withLock { $0 = error } }

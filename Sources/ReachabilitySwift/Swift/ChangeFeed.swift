@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-import Synchronization
-
 /// What is known of something that changes, and what its reader has seen of that.
 protocol ChangeSource: Sendable {
     associatedtype Change: Sendable
@@ -26,10 +24,10 @@ final class ChangeFeed<Source: ChangeSource>: Sendable {
         var end: (@Sendable () -> Void)?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     init(_ source: Source) {
-        state = Mutex(State(source: source))
+        state = Locked(State(source: source))
     }
 
     /// Takes in what ends the flow of changes, which is run when the feed is finished, if it is not already.

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-import Synchronization
-
 /// The status of a host, kept up to date.
 ///
 /// A monitor looks its host up from the moment it is made, and whenever the network changes. A program that only wants
@@ -36,7 +34,7 @@ public final class ReachabilityMonitor: Sendable {
         if isOwner { core.end() }
     }
 
-    private static let sharedWrapper = Mutex<ReachabilityMonitor?>(nil)
+    private static let sharedWrapper = Locked<ReachabilityMonitor?>(nil)
 
     /// The monitor that everybody in the process can use, C code included. Its host is apple.com until changed.
     ///

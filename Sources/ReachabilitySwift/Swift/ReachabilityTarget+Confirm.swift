@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
-import Synchronization
-
 /// A confirmation that a task waits for. Answer, failure and cancellation race; the first one wins.
 private final class PendingConfirmation: Sendable {
     typealias Waiter = CheckedContinuation<ReachabilityFlags, any Error>
@@ -14,7 +12,7 @@ private final class PendingConfirmation: Sendable {
         var isCancelled = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func start(_ target: ReachabilityTarget, _ timeout: Int32, _ waiter: Waiter) {
         let isCancelled = state.withLock { state in
