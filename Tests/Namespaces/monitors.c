@@ -1466,7 +1466,13 @@ static void in_the_child(reach_monitor *parents, reach_monitor *parents_shared, 
     require(shared != NULL && shared != parents && shared != parents_shared);
     require_host(shared, "apple.com");
     require(reach_monitor_set_host(NULL, "203.0.113.9"));
-    require_line(journal, NULL, "all: wifi after unknown, 203.0.113.9");
+    char line[128];
+    journal_next(journal, NULL, line, sizeof line);
+    if (strcmp(line, "all: wifi after unknown, apple.com") == 0) {
+        /* The look-up was quicker than the change of the host. */
+        journal_next(journal, NULL, line, sizeof line);
+    }
+    require_text(line, "all: wifi after unknown, 203.0.113.9");
     /* What it inherited can be let go of, the shared one as often as anybody likes. */
     reach_monitor_release(parents);
     for (int time = 0; time < 3; time++) {
@@ -1474,7 +1480,6 @@ static void in_the_child(reach_monitor *parents, reach_monitor *parents_shared, 
     }
     require_host(parents_shared, "203.0.113.9");
     network(GO_OFFLINE);
-    char line[128];
     for (int index = 0; index < 2; index++) {
         journal_next(journal, NULL, line, sizeof line);
         require_message(strncmp(line, "all: none after wifi, ", 22) == 0, "\"%s\" came", line);
