@@ -10,7 +10,7 @@ import Testing
 struct ForkPageTests {
     @Test("the first claim stands", arguments: [true, false])
     func claim(wiping: Bool) {
-        let page = ForkPage(wiping: wiping)
+        let page = keptPage(wiping: wiping)
         #expect(page.value(.asker) == 0)
         #expect(page.claim(.asker, 7) == 7)
         #expect(page.claim(.asker, 8) == 7)
@@ -23,7 +23,7 @@ struct ForkPageTests {
     /// With a page that the kernel wipes, and with one for which process ids are compared.
     @Test("a child begins with nothing, and what it claims is its own", arguments: [true, false])
     func child(wiping: Bool) throws {
-        let page = ForkPage(wiping: wiping)
+        let page = keptPage(wiping: wiping)
         _ = page.claim(.asker, 7)
         _ = page.claim(.resolver, 8)
         let status = try #require(
@@ -44,7 +44,7 @@ struct ForkPageTests {
 
     @Test("a grandchild begins with nothing either", arguments: [true, false])
     func grandchild(wiping: Bool) throws {
-        let page = ForkPage(wiping: wiping)
+        let page = keptPage(wiping: wiping)
         _ = page.claim(.asker, 7)
         let status = try #require(
             exitStatusOfChild {
@@ -58,6 +58,15 @@ struct ForkPageTests {
         #expect(page.value(.asker) == 7)
     }
 }
+
+/// Pages are kept for as long as their process, and so are those that the tests make: nothing is told as leaked.
+private func keptPage(wiping: Bool) -> ForkPage {
+    let page = ForkPage(wiping: wiping)
+    pages.withLock { $0.append(page) }
+    return page
+}
+
+private let pages = Locked<[ForkPage]>([])
 
 /// Runs something in a forked child and gives its exit status; nil when it did not exit.
 ///
