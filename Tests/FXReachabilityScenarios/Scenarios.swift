@@ -120,12 +120,23 @@ let scenarios: [Scenario<@Sendable () throws -> Void>] = [
             ethernet.takeDefaultRoute()
         }
         check(released == nil, "the instance is still there")
+        // Nothing goes on behind the notifications either.
+        let behind = Locked<Set<String>>([])
+        let queue = try ReachabilityQueue.threaded()
+        let told = DispatchSemaphore(value: 0)
+        let observation = try ReachabilityMonitor.observeAll(on: queue) { change in
+            behind.withLock { _ = $0.insert(change.host) }
+            if change.host == "203.0.113.10" { told.signal() }
+        }
         while all.count > 0 { _ = all.next() }
         for status in [FXReachabilityStatus.reachableViaWiFi, .notReachable, .reachableViaWiFi] {
             check(listener.next().status, equals: status, "the control")
             check(all.next().host, equals: "203.0.113.10", "whose notification it is")
             if status == .notReachable { ethernet.takeDefaultRoute() } else { ethernet.dropDefaultRoute() }
         }
+        for _ in 1...3 { told.wait() }
+        check(behind.withLock { $0 }, equals: ["203.0.113.10"], "whose status is still found out")
+        observation.cancel()
     },
 
     Scenario("made and let go of on other threads, it still speaks on the main thread") {
