@@ -25,7 +25,10 @@ let monitorScenarios = [
             check(change?.status, equals: new, "the sequence's status")
             check(change?.previousStatus, equals: status, "the sequence's previous status")
             check(change?.host, equals: "203.0.113.10", "the sequence's host")
-            check(await observed.next(), equals: change, "what the observer was told")
+            var told = await observed.next()
+            // An answer about the first host may have been told while it was the host.
+            while told.host == Network.elsewhere { told = await observed.next() }
+            check(told, equals: change, "what the observer was told")
             check(monitor.status, equals: new, "the status")
             check(monitor.isReachable, equals: new != .notReachable, "whether it is reachable")
             status = new
