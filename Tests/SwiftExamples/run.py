@@ -8,6 +8,7 @@
 
 import os
 import pathlib
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "FFI"))
@@ -22,8 +23,10 @@ RUNS = [("watch", "watch", "offline", []), ("watch", "watch", "online", []),
         ("confirm-offline", "confirm", "offline", ["100"]), ("confirm-offline", "confirm", "offline", ["0"])]
 
 
-def build(_place):
-    scratch = TOP / ".build" / "examples"
+def build(place):
+    # Afresh: the package manager does not notice that a package it depends on by path has got another file.
+    scratch = place / "build"
+    shutil.rmtree(scratch, ignore_errors=True)
     command = [SWIFT, "build", "--package-path", PACKAGE, "--scratch-path", scratch]
     output_of([*command, "-Xswiftc", "-warnings-as-errors"])
     programs = pathlib.Path(output_of([*command, "--show-bin-path"]).strip())
