@@ -18,7 +18,7 @@ public func reachConfirm(
             callback(Handle.borrow(target), isOnline, flags.rawValue, info.pointer)
         }
     } catch {
-        return fail(error, 0)
+        return info.fail(error, 0)
     }
 }
 

@@ -109,7 +109,7 @@ public func reachMonitorAddObserver(
             }
         }
     } catch {
-        return fail(error, 0)
+        return info.fail(error, 0)
     }
 }
 

@@ -12,7 +12,7 @@ public func reachSetCallback(
 ) -> Bool {
     let info = Info(info, release)
     guard let target = Handle.object(target, as: ReachabilityTarget.self) else {
-        return fail(.invalidArgument, false)
+        return info.fail(.invalidArgument, false)
     }
     guard let callback else {
         target.replaceCallback(nil)

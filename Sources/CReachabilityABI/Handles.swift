@@ -45,7 +45,7 @@ func fail<Result>(_ error: Errno, _ result: Result) -> Result {
 /// A caller's info and its release function, which runs when the last use is gone.
 final class Info {
     let pointer: UnsafeMutableRawPointer?
-    private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    private var release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 
     init(_ pointer: UnsafeMutableRawPointer?, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
         self.pointer = pointer
@@ -54,6 +54,15 @@ final class Info {
 
     deinit {
         release?(pointer)
+    }
+
+    /// For a registration that failed, when nobody else has it: runs the release function before errno is set, which that
+    /// function may change.
+    func fail<Result>(_ error: Errno, _ result: Result) -> Result {
+        let release = self.release
+        self.release = nil
+        release?(pointer)
+        return CReachabilityABI.fail(error, result)
     }
 }
 

@@ -61,6 +61,8 @@ final class Confirmation: Subscription, @unchecked Sendable {
 
     override func prepareCallout(asData: Bool) -> Bool {
         guard wantsCallout() else { return false }
+        // Time may have passed since it was put in line, in the callouts before it.
+        if !isDeadlineOver, let reactor, reactor.judgeNow(self) != nil || !wantsCallout() { return false }
         let online = isOnline
         settled = (online, online || current.reason != .notResolved ? current.flags : [])
         prepared = answer

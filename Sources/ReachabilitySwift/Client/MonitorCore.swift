@@ -54,13 +54,19 @@ package final class MonitorCore: @unchecked Sendable {
         try engine.checkProcess()
     }
 
-    package var status: ReachabilityStatus { lock.withLock { currentStatus } }
+    /// Reads under the lock. In a forked child the parent's thread that had it is not there to give it back, and nobody
+    /// changes anything either.
+    private func read<Result>(_ body: () -> Result) -> Result {
+        engine.reactor.process.isCurrent ? lock.withLock(body) : body()
+    }
 
-    package var host: [UInt8] { lock.withLock { currentHost } }
+    package var status: ReachabilityStatus { read { currentStatus } }
+
+    package var host: [UInt8] { read { currentHost } }
 
     /// Everything that is known, as it stood at one moment.
     package var snapshot: (status: ReachabilityStatus, host: [UInt8], hostChanges: UInt64) {
-        lock.withLock { (currentStatus, currentHost, hostChanges) }
+        read { (currentStatus, currentHost, hostChanges) }
     }
 
     /// Changes the host. The status is unknown from then on, and nothing about the old host is told any more.
@@ -92,7 +98,10 @@ package final class MonitorCore: @unchecked Sendable {
     }
 
     /// Ends the monitor: its observers hear nothing more.
+    ///
+    /// In a forked child nothing happens: what the parent's monitor holds is the parent's.
     package func end() {
+        guard engine.reactor.process.isCurrent else { return }
         let (old, gone) = lock.withLock {
             let old = subscription
             let gone = observers
@@ -101,8 +110,7 @@ package final class MonitorCore: @unchecked Sendable {
             observers = []
             return (old, gone)
         }
-        // In a forked child the engine is the parent's.
-        if let old, old.isOfThisProcess { engine.reactor.remove(old) }
+        if let old { engine.reactor.remove(old) }
         for observer in gone {
             _ = ClientRegistry.current.remove(observer.id, .observer)
             observer.deactivate()

@@ -129,6 +129,9 @@ package final class Reactor: @unchecked Sendable {
     package func add(_ subscription: Subscription) throws(Errno) {
         try lock.withLock { () throws(Errno) in
             guard !subscription.isCancelled else { return }
+            // What was announced before this call counts: the links that are known may be out of date.
+            _ = try openedView()
+            hear()
             let view = try openedView()
             subscription.slot = subscriptions.count
             subscriptions.append(subscription)
@@ -537,8 +540,10 @@ package final class Reactor: @unchecked Sendable {
     /// Brings one answer up to date when it may not be, without regard to how many rounds there were. What cannot be
     /// asked stays to be evaluated, and why is returned.
     func judgeNow(_ subscription: Subscription) -> Errno? {
-        guard hasWork || isDeaf else { return nil }
         do throws(Errno) {
+            _ = try openedView()
+            hear()
+            guard hasWork || isDeaf else { return nil }
             let view = try openedView()
             if subscription.target.destination.dependsOnInternet { try judgeInternet(view, probes.indices) }
             try judge([subscription][...], view)
