@@ -56,8 +56,8 @@ final class Info {
         release?(pointer)
     }
 
-    /// For a registration that failed, when nobody else has it: runs the release function before errno is set, which that
-    /// function may change.
+    /// For a registration that failed, when nobody else has it: runs the release function before errno is set, which
+    /// that function may change.
     func fail<Result>(_ error: Errno, _ result: Result) -> Result {
         let release = self.release
         self.release = nil
