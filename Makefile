@@ -38,7 +38,7 @@ run: all ## build the library, and ask it about this machine's network
 	@echo "Am I online?"
 	@$(BUILD)/reach --explain || test $$? -le 1
 	@if [ -t 0 ] && [ -t 1 ]; then echo "Watching. Ctrl-C ends it."; $(BUILD)/reach --watch; \
-	else echo "Watching for $(WATCH_SECONDS) s."; timeout --preserve-status -s INT $(WATCH_SECONDS) $(BUILD)/reach --watch; fi \
+	else echo "Watching for $(WATCH_SECONDS) s."; timeout --preserve-status -s TERM $(WATCH_SECONDS) $(BUILD)/reach --watch; fi \
 	|| test $$? -le 1
 
 .PHONY: test

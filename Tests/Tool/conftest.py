@@ -38,6 +38,11 @@ echo ready
 exec cat
 """
 
+# Whoever runs the tests in the background, or under nohup, hands down signals as ignored that the tool is sent here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
 
 class Watch:
     """A tool that goes on, and what it says, line by line as it says it."""
