@@ -71,12 +71,10 @@ public func reachGetFlags(_ target: OpaquePointer?, _ flags: UnsafeMutablePointe
     }
 }
 
-private let internetTarget = ReachabilityTarget(.internet)
-
 @_cdecl("reach_is_online")
 public func reachIsOnline() -> Bool {
     do throws(Errno) {
-        return try internetTarget.flags().isOnline ? true : fail(Errno(rawValue: 0), false)
+        return try ProcessMark.current.internet.flags().isOnline ? true : fail(Errno(rawValue: 0), false)
     } catch {
         return fail(error, false)
     }

@@ -153,3 +153,10 @@ def test_imports_are_old_enough(library):
     text = run("nm", "-D", "--undefined-only", "--with-symbol-versions", library)
     newest = max(tuple(map(int, version.split("."))) for version in re.findall(r"@GLIBC_([\d.]+)", text))
     assert newest <= (2, 34), f"GLIBC_{newest} is needed"
+
+
+def test_nothing_is_made_at_first_use_under_a_token():
+    """A token that says "being made" stays so in a child that is forked meanwhile, and the child waits for ever."""
+    names = run("nm", str(BUILD / "libreach.so.1.unstripped"))
+    assert " reach_get_flags" in names
+    assert "swift_once" not in names

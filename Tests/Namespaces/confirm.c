@@ -840,8 +840,23 @@ static void asked_again_inside(void *argument)
     confirm(&owner.asker, internet, hour, desk.queue);
     expect(&desk, "a: online 0x2");
     expect(&desk, "a: leaves");
-    expect(&desk, "a: released");
-    expect_answer(&desk, "next", YES);
+    /* The first info is let go by whoever is last to use it: this thread, if the queue's answered before reach_confirm
+     * returned. */
+    static const char *const next[] = { "next: online 0x2", "next: released" };
+    size_t answered = 0;
+    bool released = false;
+    for (int index = 0; index < 3; index++) {
+        char line[64];
+        journal_next(desk.journal, desk.manual, line, sizeof line);
+        if (strcmp(line, "a: released") == 0) {
+            require(!released);
+            released = true;
+        } else {
+            require(answered < 2);
+            require_text(line, next[answered++]);
+        }
+    }
+    require(released && answered == 2);
     reach_release(internet);
     desk_free(&desk);
 }

@@ -5,7 +5,7 @@
 ///
 /// Numbers count up and are never used again, so that a late cancel cannot hit somebody else's.
 final class ClientRegistry: ProcessObject, @unchecked Sendable {
-    private static let local = ForkLocal<ClientRegistry>(.clients) { ClientRegistry() }
+    private static var local: ForkLocal<ClientRegistry> { ForkLocal(.clients) { ClientRegistry() } }
 
     static var current: ClientRegistry { local.current }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// It is driven by a queue of its own choosing, the engine; observers are told on the queues that they asked for.
 /// Statuses change on the engine alone, so that every observer hears them in order.
 package final class MonitorCore: @unchecked Sendable {
-    package static let sharedHost: [UInt8] = [UInt8]("apple.com")
+    package static var sharedHost: [UInt8] { [UInt8]("apple.com") }
 
     /// References that callers in other languages hold. The object itself may live longer, during a callout.
     package let references = Atomic<Int>(1)

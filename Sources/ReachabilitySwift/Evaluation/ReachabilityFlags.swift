@@ -31,9 +31,9 @@ public struct ReachabilityFlags: OptionSet, Sendable {
     public static let isWWAN = ReachabilityFlags(rawValue: 1 << 18)
 
     /// All that can be said of the internet at large, which is no address of anybody's.
-    static let meaningfulForInternet: ReachabilityFlags = [
-        .transientConnection, .reachable, .connectionRequired, .connectionOnTraffic, .isWWAN,
-    ]
+    static var meaningfulForInternet: ReachabilityFlags {
+        [.transientConnection, .reachable, .connectionRequired, .connectionOnTraffic, .isWWAN]
+    }
 
     /// Reachable, and no connection required first.
     public var isOnline: Bool { contains(.reachable) && !contains(.connectionRequired) }

@@ -57,7 +57,8 @@ package final class Reactor: @unchecked Sendable {
     private(set) var internet = Verdict()
     private var internetUsers = 0
     /// What the kernel said about each probe, and which of them have to be asked again, a range of places.
-    private var probes = [Verdict](repeating: Verdict(), count: Destination.internetProbes.count)
+    private let internetProbes: [RouteQuestion]
+    private var probes: [Verdict]
     private var dirtyProbes = 0..<0
     /// Probes that could not be asked and did not matter, since another one had a path: asked with the next ones.
     private var unknownProbes = 0..<0
@@ -113,6 +114,8 @@ package final class Reactor: @unchecked Sendable {
         self.epoll = epoll
         self.wake = wake
         self.timer = timer
+        internetProbes = Destination.internetProbes
+        probes = [Verdict](repeating: Verdict(), count: internetProbes.count)
         suspended = clock.boottime() &- clock.monotonic()
     }
 
@@ -481,7 +484,7 @@ package final class Reactor: @unchecked Sendable {
         let places = Reactor.span(wanted, unknownProbes)
         unknownProbes = 0..<0
         var failure: Errno?
-        try view.judge(Destination.internetProbes[places]) { number, result in
+        try view.judge(internetProbes[places]) { number, result in
             let place = places.lowerBound + number
             switch result {
             case .success(let verdict): probes[place] = verdict
@@ -576,7 +579,7 @@ package final class Reactor: @unchecked Sendable {
     private func rebuildIndex(_ view: KernelView) {
         var entries = [DestinationIndex.Entry]()
         if internetUsers > 0 {
-            for (place, probe) in Destination.internetProbes.enumerated() {
+            for (place, probe) in internetProbes.enumerated() {
                 entries.append(.init(address: probe.destination, slot: -1 - place))
             }
         }

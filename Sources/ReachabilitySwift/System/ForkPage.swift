@@ -22,14 +22,44 @@ package final class ForkPage: @unchecked Sendable {
     private let last = Memory.buffer(ForkPage.slotCount * MemoryLayout<Atomic<UInt>>.stride)
         .bindMemory(to: Atomic<UInt>.self)
 
-    package static let shared = ForkPage(wiping: true)
+    /// The address of the one that all share, 0 before the first use. A plain word, since a constant that Swift makes
+    /// at first use would stay "being made" for ever in a child that is forked meanwhile by another thread. For the
+    /// same reason nothing in the core is such a constant, unless the compiler makes it.
+    private static let sharedAddress = Atomic<UInt>(0)
+
+    @inline(__always)
+    package static var shared: ForkPage {
+        let address = sharedAddress.load(ordering: .acquiring)
+        if let pointer = UnsafeRawPointer(bitPattern: address) {
+            return Unmanaged<ForkPage>.fromOpaque(pointer).takeUnretainedValue()
+        }
+        return makeShared()
+    }
+
+    /// The shared one's value, without a reference being taken and dropped for each question that is asked.
+    @inline(__always)
+    static func sharedValue(_ slot: Slot) -> UInt {
+        let address = sharedAddress.load(ordering: .acquiring)
+        guard let pointer = UnsafeRawPointer(bitPattern: address) else { return 0 }
+        return Unmanaged<ForkPage>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.value(slot) }
+    }
+
+    @inline(never)
+    private static func makeShared() -> ForkPage {
+        let new = Unmanaged.passRetained(ForkPage(wiping: true))
+        let (isFirst, original) = sharedAddress.compareExchange(
+            expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .acquiringAndReleasing)
+        guard !isFirst, let pointer = UnsafeRawPointer(bitPattern: original) else { return new.takeUnretainedValue() }
+        new.release()
+        return Unmanaged<ForkPage>.fromOpaque(pointer).takeUnretainedValue()
+    }
 
     private let words: UnsafeMutablePointer<Atomic<UInt>>
     /// For each word the process that stored it, when the kernel does not wipe the page.
     private let owners: UnsafeMutablePointer<Atomic<Int32>>?
 
     package init(wiping: Bool) {
-        if wiping, let page = clinux_map_wipe_on_fork(Int(sysconf(Int32(_SC_PAGESIZE)))) {
+        if wiping, let page = clinux_map_wipe_on_fork(ForkPage.pageSize) {
             words = page.bindMemory(to: Atomic<UInt>.self, capacity: ForkPage.slotCount)
             owners = nil
             return
@@ -41,6 +71,18 @@ package final class ForkPage: @unchecked Sendable {
         self.words = words.bindMemory(to: Atomic<UInt>.self, capacity: ForkPage.slotCount)
         self.owners = owners.bindMemory(to: Atomic<Int32>.self, capacity: ForkPage.slotCount)
     }
+
+    deinit {
+        free(last.baseAddress)
+        if let owners {
+            free(words)
+            free(owners)
+        } else {
+            munmap(words, ForkPage.pageSize)
+        }
+    }
+
+    private static var pageSize: Int { Int(sysconf(Int32(_SC_PAGESIZE))) }
 
     /// What this process stored, or zero when only its parent did.
     @inline(__always)
@@ -100,7 +142,7 @@ package struct ForkLocal<Object: ProcessObject>: @unchecked Sendable {
 
     @inline(__always)
     package var current: Object {
-        let bits = ForkPage.shared.value(slot)
+        let bits = ForkPage.sharedValue(slot)
         if let pointer = UnsafeRawPointer(bitPattern: bits) {
             return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
         }
@@ -132,7 +174,7 @@ package struct ForkLocal<Object: ProcessObject>: @unchecked Sendable {
 
 /// Stands for this process: what was made under another one belongs to the parent.
 package final class ProcessMark: ProcessObject, @unchecked Sendable {
-    private static let local = ForkLocal<ProcessMark>(.process) { ProcessMark() }
+    private static var local: ForkLocal<ProcessMark> { ForkLocal(.process) { ProcessMark() } }
 
     package static var current: ProcessMark { local.current }
 
@@ -141,6 +183,9 @@ package final class ProcessMark: ProcessObject, @unchecked Sendable {
     package let schedules = Lock()
 
     let clock = Clock()
+
+    /// For those who only ask about the internet at large.
+    package let internet = ReachabilityTarget(.internet)
 
     package var isCurrent: Bool { ProcessMark.current === self }
 }

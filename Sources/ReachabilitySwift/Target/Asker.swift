@@ -8,7 +8,7 @@ import CLinux
 /// One socket hears of changes. When it has nothing to read, whatever was asked before is still so, and a kept verdict
 /// is the kernel's own; when it has, everything kept counts as out of date. No thread and no loop is needed.
 package final class Asker: ProcessObject, @unchecked Sendable {
-    private static let local = ForkLocal<Asker>(.asker) { Asker(clock: .system) }
+    private static var local: ForkLocal<Asker> { ForkLocal(.asker) { Asker(clock: .system) } }
 
     package static var current: Asker { local.current }
 
@@ -24,6 +24,7 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     private var generation: UInt64
     private var internet = Verdict()
     private var internetGeneration: UInt64 = 0
+    private let probes = Destination.internetProbes
 
     package init(clock: Clock) {
         self.clock = clock
@@ -102,7 +103,7 @@ package final class Asker: ProcessObject, @unchecked Sendable {
 
     private func refreshInternet(_ view: KernelView) throws(Errno) {
         if internetGeneration == generation, !hasExpired(internet) { return }
-        internet = try view.judgeInternet(Destination.internetProbes)
+        internet = try view.judgeInternet(probes)
         internetGeneration = generation
     }
 

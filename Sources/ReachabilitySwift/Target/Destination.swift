@@ -62,12 +62,14 @@ package enum Destination: Sendable {
     /// that a VPN that routes halves counts, and so does a router with a full table and no default route. They must be
     /// addresses that every full table has and that nobody routes for their own sake, as is done with well-known name
     /// servers. No packet is ever sent to them.
-    package static let internetProbes: [RouteQuestion] = [
-        RouteQuestion(destination: IPAddress(v4: 0x4900_0001)),  // 73.0.0.1, an access provider's
-        RouteQuestion(destination: IPAddress(v4: 0xc629_0004)),  // 198.41.0.4, a root name server
-        RouteQuestion(destination: IPAddress(v6High: 0x2001_0503_ba3e_0000, low: 0x2_0030)),  // the same one's
-        RouteQuestion(destination: IPAddress(v6High: 0x3000_0000_0000_0000, low: 1)),
-    ]
+    package static var internetProbes: [RouteQuestion] {
+        [
+            RouteQuestion(destination: IPAddress(v4: 0x4900_0001)),  // 73.0.0.1, an access provider's
+            RouteQuestion(destination: IPAddress(v4: 0xc629_0004)),  // 198.41.0.4, a root name server
+            RouteQuestion(destination: IPAddress(v6High: 0x2001_0503_ba3e_0000, low: 0x2_0030)),  // the same one's
+            RouteQuestion(destination: IPAddress(v6High: 0x3000_0000_0000_0000, low: 1)),
+        ]
+    }
 
     /// The questions beside those about the internet.
     package func appendQuestions(resolution: Resolution, to questions: inout [RouteQuestion]) {

@@ -9,7 +9,7 @@ import CLinux
 /// A thread lives as long as there is work and no longer; there are never more than threadLimit. A look-up that hangs
 /// holds up one thread and nobody else: cancelling it forgets about its answer, and never waits for it.
 package final class HostResolver: ProcessObject, @unchecked Sendable {
-    private static let local = ForkLocal<HostResolver>(.resolver) { HostResolver() }
+    private static var local: ForkLocal<HostResolver> { ForkLocal(.resolver) { HostResolver() } }
 
     package static var current: HostResolver { local.current }
 
@@ -77,7 +77,7 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
         return isRunning
     }
 
-    private static let threadName: [UInt8] = [UInt8]("reach-resolver")
+    private static var threadName: [UInt8] { [UInt8]("reach-resolver") }
 
     private func work() {
         while let request = next() {
