@@ -74,7 +74,7 @@ public func reachGetFlags(_ target: OpaquePointer?, _ flags: UnsafeMutablePointe
 @_cdecl("reach_is_online")
 public func reachIsOnline() -> Bool {
     do throws(Errno) {
-        return try ProcessMark.current.internet.flags().isOnline ? true : fail(Errno(rawValue: 0), false)
+        return try Asker.current.internetTarget.flags().isOnline ? true : fail(Errno(rawValue: 0), false)
     } catch {
         return fail(error, false)
     }

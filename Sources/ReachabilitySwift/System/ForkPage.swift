@@ -184,8 +184,5 @@ package final class ProcessMark: ProcessObject, @unchecked Sendable {
 
     let clock = Clock()
 
-    /// For those who only ask about the internet at large.
-    package let internet = ReachabilityTarget(.internet)
-
     package var isCurrent: Bool { ProcessMark.current === self }
 }

@@ -26,6 +26,9 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     private var internetGeneration: UInt64 = 0
     private let probes = Destination.internetProbes
 
+    /// For those who only ask about the internet at large.
+    package let internetTarget = ReachabilityTarget(.internet)
+
     package init(clock: Clock) {
         self.clock = clock
         generation = clock.boottime() | 1
