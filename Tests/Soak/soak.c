@@ -285,32 +285,49 @@ static void confirmations_and_monitors(void *argument)
     reach_queue_release(thread);
 }
 
+enum { at_once = 16 };
+
+static reach_queue *passing_queue(reach_target **fresh)
+{
+    reach_queue *queue = reach_queue_create("passing");
+    require_message(queue != NULL, "a queue: %s", errno_name(errno));
+    *fresh = target(OUTSIDE);
+    require(reach_set_callback(*fresh, on_change, NULL, on_release));
+    require(reach_set_queue(*fresh, queue));
+    return queue;
+}
+
 static void thread_queues(void *argument)
 {
     (void)argument;
     connected();
     unsigned long count = thread_cycles / part;
     size_t threads = count_threads();
-    struct usage early = { 0 };
+    /* As many threads at once as the loop below may have: libc keeps their stacks and their arenas for the next ones. */
+    reach_queue *together[at_once];
+    reach_target *warming[at_once];
+    for (int i = 0; i < at_once; i++) {
+        together[i] = passing_queue(&warming[i]);
+    }
+    for (int i = 0; i < at_once; i++) {
+        reach_queue_release(together[i]);
+        require(reach_set_queue(warming[i], NULL));
+        reach_release(warming[i]);
+    }
+    wait_threads(threads);
+    wait_count(&releases, at_once);
+    struct usage early = usage_now();
     for (unsigned long i = 0; i < count; i++) {
-        reach_queue *queue = reach_queue_create("passing");
-        reach_target *fresh = target(OUTSIDE);
-        require_message(queue != NULL, "a queue: %s", errno_name(errno));
-        require(reach_set_callback(fresh, on_change, NULL, on_release));
-        require(reach_set_queue(fresh, queue));
-        reach_queue_release(queue);
+        reach_target *fresh;
+        reach_queue_release(passing_queue(&fresh));
         require(reach_set_queue(fresh, NULL));
         reach_release(fresh);
-        if (i % 16 == 15) {
+        if (i % at_once == at_once - 1) {
             wait_threads(threads);
-        }
-        if (i == count / 10) {
-            wait_threads(threads);
-            early = usage_now();
         }
     }
     wait_threads(threads);
-    wait_count(&releases, count);
+    wait_count(&releases, count + at_once);
     require_flat("thread queues", early, usage_now());
     report("%lu threads, one after the other\n", count);
 }
