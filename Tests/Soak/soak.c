@@ -303,7 +303,7 @@ static void thread_queues(void *argument)
     connected();
     unsigned long count = thread_cycles / part;
     size_t threads = count_threads();
-    /* As many threads at once as the loop below may have: libc keeps their stacks and their arenas for the next ones. */
+    /* As many threads at once as the loop below may have: libc keeps their stacks and arenas for the next ones. */
     reach_queue *together[at_once];
     reach_target *warming[at_once];
     for (int i = 0; i < at_once; i++) {
