@@ -23,45 +23,39 @@ struct RequestWriter {
     /// RTM_GETROUTE. With listHops, the kernel shows the matching entry of the table with all its next hops, instead of
     /// the way one packet would take.
     mutating func askRoute(_ question: RouteQuestion, listHops: Bool, sequence: UInt32) {
-        let start = begin(type: UInt16(RTM_GETROUTE), sequence: sequence)
-        let bits = UInt8(question.destination.family.bitWidth)
-        let source = question.source?.family == question.destination.family ? question.source : nil
-        append(question.destination.family.rawValue)
-        append(bits)
-        append(source == nil ? UInt8(0) : bits)
-        append(UInt8(0))  // rtm_tos
-        append(UInt32(0))  // table, protocol, scope, type
-        append(listHops ? UInt32(RTM_F_FIB_MATCH) : UInt32(0))
-        appendAddress(UInt16(RTA_DST.rawValue), question.destination)
-        if let source { appendAddress(UInt16(RTA_SRC.rawValue), source) }
-        if question.link != 0 {
-            append(UInt16(8))
-            append(UInt16(RTA_OIF.rawValue))
-            append(question.link)
-        }
+        let start = begin(Int(RTM_GETROUTE), sequence)
+        let family = question.destination.family
+        let source = question.source?.family == family ? question.source : nil
+        var route = rtmsg()
+        route.rtm_family = family.rawValue
+        route.rtm_dst_len = UInt8(family.bitWidth)
+        route.rtm_src_len = source == nil ? 0 : UInt8(family.bitWidth)
+        route.rtm_flags = listHops ? UInt32(RTM_F_FIB_MATCH) : 0
+        append(route)
+        append(RTA_DST.rawValue, question.destination)
+        if let source { append(RTA_SRC.rawValue, source) }
+        if question.link != 0 { append(RTA_OIF.rawValue, question.link) }
         end(start)
     }
 
     /// RTM_GETLINK, without the counters, which are most of a reply.
     mutating func askLink(_ index: UInt32, sequence: UInt32) {
-        let start = begin(type: UInt16(RTM_GETLINK), sequence: sequence)
-        append(UInt32(0))  // family, padding, type
-        append(index)
-        append(UInt32(0))  // flags
-        append(UInt32(0))  // change mask
-        append(UInt16(8))
-        append(UInt16(IFLA_EXT_MASK))
-        append(UInt32(RTEXT_FILTER_SKIP_STATS))
+        let start = begin(Int(RTM_GETLINK), sequence)
+        var link = ifinfomsg()
+        link.ifi_index = Int32(bitPattern: index)
+        append(link)
+        append(UInt32(IFLA_EXT_MASK), UInt32(RTEXT_FILTER_SKIP_STATS))
         end(start)
     }
 
-    private mutating func begin(type: UInt16, sequence: UInt32) -> Int {
+    /// The header, whose length is known at the end. The port stays 0, the kernel's.
+    private mutating func begin(_ type: Int, _ sequence: UInt32) -> Int {
         let start = count
-        append(UInt32(0))  // length, known at the end
-        append(type)
-        append(UInt16(NLM_F_REQUEST))
-        append(sequence)
-        append(UInt32(0))  // port: the kernel's
+        var header = nlmsghdr()
+        header.nlmsg_type = UInt16(type)
+        header.nlmsg_flags = UInt16(NLM_F_REQUEST)
+        header.nlmsg_seq = sequence
+        append(header)
         return start
     }
 
@@ -69,9 +63,8 @@ struct RequestWriter {
         buffer.storeBytes(of: UInt32(count - start), toByteOffset: start, as: UInt32.self)
     }
 
-    private mutating func appendAddress(_ type: UInt16, _ address: IPAddress) {
-        append(UInt16(4 + address.byteCount))
-        append(type)
+    private mutating func append(_ type: UInt32, _ address: IPAddress) {
+        append(rtattr(rta_len: UInt16(4 + address.byteCount), rta_type: UInt16(type)))
         if address.family == .v4 {
             append(UInt32(truncatingIfNeeded: address.low).bigEndian)
         } else {
@@ -80,9 +73,14 @@ struct RequestWriter {
         }
     }
 
-    private mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
-        guard buffer.count - count >= MemoryLayout<Number>.size else { return }
-        buffer.storeBytes(of: number, toByteOffset: count, as: Number.self)
-        count += MemoryLayout<Number>.size
+    private mutating func append(_ type: UInt32, _ number: UInt32) {
+        append(rtattr(rta_len: 8, rta_type: UInt16(type)))
+        append(number)
+    }
+
+    private mutating func append<Part: BitwiseCopyable>(_ part: Part) {
+        guard buffer.count - count >= MemoryLayout<Part>.size else { return }
+        buffer.storeBytes(of: part, toByteOffset: count, as: Part.self)
+        count += MemoryLayout<Part>.size
     }
 }

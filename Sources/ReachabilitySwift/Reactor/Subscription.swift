@@ -90,7 +90,8 @@ final class TargetSubscription: Subscription, @unchecked Sendable {
         guard wantsCallout() else { return false }
         reported = current
         preparedFlags = current.flags
-        prepared = ProcessMark.current.schedules.withLock { target.callback }
+        // Assigned inside: a closure that a generic function returns is wrapped into another one, which is allocated.
+        ProcessMark.current.schedules.withLock { prepared = target.callback }
         guard prepared != nil || asData else { return false }
         if owesCallback.exchange(false, ordering: .acquiringAndReleasing) { queue?.reactor.rejudgeUnderLock(self) }
         return true
