@@ -28,7 +28,7 @@ test-swift: swift-needs ## test the core and its Swift interfaces, with Swift's 
 
 .PHONY: test-examples-swift
 test-examples-swift: lib $(BUILD)/libreach-uninstalled.pc ## build the Swift examples as a package of their own, and run them
-	@$(FFI_ENVIRONMENT) SWIFT=$(SWIFT) $(PYTHON3) Tests/SwiftExamples/run.py $(FFI_FOLDER)/swift
+	@$(FFI_ENVIRONMENT) SWIFT=$(SWIFT) SWIFTC=$(SWIFTC) $(PYTHON3) Tests/SwiftExamples/run.py $(FFI_FOLDER)/swift
 
 .PHONY: sanitize-swift sanitize-swift-thread sanitize-swift-address
 sanitize-swift: sanitize-swift-thread sanitize-swift-address

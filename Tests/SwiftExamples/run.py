@@ -8,6 +8,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -17,6 +18,7 @@ from harness import TOP, Example, output_of  # noqa: E402
 
 PACKAGE = TOP / "examples" / "swift"
 SWIFT = os.environ.get("SWIFT", "swift")
+SWIFTC = os.environ.get("SWIFTC", "swiftc")
 RUNS = [("watch", "watch", "offline", []), ("watch", "watch", "online", []),
         ("monitor", "monitor", "offline", ["198.51.100.1"]), ("monitor", "monitor", "online", ["198.51.100.1"]),
         ("confirm", "confirm", "offline", ["600000"]), ("confirm", "confirm", "online", ["600000"]),
@@ -30,7 +32,18 @@ def build(place):
     command = [SWIFT, "build", "--package-path", PACKAGE, "--scratch-path", scratch]
     output_of([*command, "-Xswiftc", "-warnings-as-errors"])
     programs = pathlib.Path(output_of([*command, "--show-bin-path"]).strip())
+    check_readme(place / "main.swift", programs / "Modules")
     return [(mode, start, [programs / program, *words]) for mode, program, start, words in RUNS]
+
+
+def check_readme(file, modules):
+    """The README's program compiles against the modules that the examples were built with."""
+    programs = re.findall(r"^```swift\n(.*?)^```$", (TOP / "README.md").read_text(), re.M | re.S)
+    assert programs, "the README has no program in Swift"
+    for program in programs:
+        file.write_text(program)
+        output_of([SWIFTC, "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-I", modules,
+                   "-I", TOP / "Sources" / "CLinux", file])
 
 
 def complete():
