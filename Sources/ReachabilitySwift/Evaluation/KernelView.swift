@@ -93,7 +93,8 @@ package final class KernelView {
     ///
     /// - Parameters:
     ///   - questions: what to ask.
-    ///   - deliver: takes each verdict with the place of its question, or the error by which the kernel could not tell.
+    ///   - deliver: takes each verdict with the place of its question, or the error by which the kernel could not tell,
+    ///   in the order of the questions.
     /// - Throws: when the kernel could not be asked at all.
     package func judge(
         _ questions: ArraySlice<RouteQuestion>, _ deliver: (Int, Result<Verdict, Errno>) -> Void

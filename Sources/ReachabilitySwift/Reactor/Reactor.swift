@@ -518,12 +518,14 @@ package final class Reactor: @unchecked Sendable {
         }
         starts.append(questions.count)
         verdicts.removeAll(keepingCapacity: true)
-        for _ in 0..<questions.count { verdicts.append(Verdict()) }
         var failures = [(place: Int, error: Errno)]()
         try view.judge(questions[...]) { place, result in
             switch result {
-            case .success(let verdict): verdicts[place] = verdict
-            case .failure(let error): failures.append((place, error))
+            case .success(let verdict):
+                verdicts.append(verdict)
+            case .failure(let error):
+                verdicts.append(Verdict())
+                failures.append((place, error))
             }
         }
         for (place, subscription) in batch.enumerated() {

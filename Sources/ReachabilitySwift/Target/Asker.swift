@@ -118,11 +118,11 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     }
 
     private func verdicts(_ questions: [RouteQuestion], _ view: KernelView) throws(Errno) -> [Verdict] {
-        var verdicts = [Verdict](repeating: Verdict(), count: questions.count)
+        var verdicts = [Verdict]()
         var failure: Errno?
-        try view.judge(questions[...]) { place, result in
+        try view.judge(questions[...]) { _, result in
             switch result {
-            case .success(let verdict): verdicts[place] = verdict
+            case .success(let verdict): verdicts.append(verdict)
             case .failure(let error): failure = failure ?? error
             }
         }
