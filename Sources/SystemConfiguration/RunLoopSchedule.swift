@@ -98,6 +98,12 @@ final class RunLoopSchedule: Schedule, @unchecked Sendable {
         source = nil
     }
 
+    /// The queue that nobody sees may still be telling of a change: so that the last reference to the target, and the
+    /// release of the client's info with it, are not left to that queue. Only code of ours runs there, and not for long.
+    override func settle() {
+        try? pump.queue.flush()
+    }
+
     /// On the queue that nobody sees.
     private func changed(_ flags: SCNetworkReachabilityFlags) {
         target.lock.withLock {

@@ -123,7 +123,7 @@ final class TargetObject: CustomStringConvertible, @unchecked Sendable {
             return previous
         }
         // What has ended is let go after the lock.
-        withExtendedLifetime(previous) {}
+        if let previous, lock.withLock({ schedule !== previous }) { previous.settle() }
     }
 
     /// Has the core tell about changes. The target is kept alive by that. With the lock.

@@ -21,6 +21,9 @@ class Schedule: @unchecked Sendable {
     func end() {
         target.end()
     }
+
+    /// After it was ended, and without the lock: waits for threads of ours that may still have to do with the target.
+    func settle() {}
 }
 
 /// On a dispatch queue, which drives a queue of the target's own: a change goes from the kernel's message to the

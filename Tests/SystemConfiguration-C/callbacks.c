@@ -552,6 +552,29 @@ static void a_weak_box_outlives_its_wrapper(void *argument)
     }
 }
 
+/* Whoever unschedules a target on its loop's thread and lets go of it has it gone there and then, with its context. */
+static void the_owner_sees_the_last_release(void *argument)
+{
+    (void)argument;
+    one_cable();
+    for (int i = 0; i < 200; i++) {
+        struct wrapper wrapper = { schedule("0.0.0.0"), 0 };
+        struct box *box = calloc(1, sizeof *box);
+
+        require(box != NULL);
+        boxes++;
+        box->wrapper = &wrapper;
+        SCNetworkReachabilityContext context = { 0, box, box_retain, box_release, NULL };
+        require(SCNetworkReachabilitySetCallback(wrapper.target, box_callout, &context));
+        ip(i % 2 == 0 ? ROUTE_ADD : ROUTE_DEL);
+        CFRunLoopRun();
+        require_int(wrapper.notifications, 1);
+        unschedule(wrapper.target);
+        CFRelease(wrapper.target);
+        require_int(boxes, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +593,7 @@ int main(void)
         namespace_test(no_change_is_lost_while_a_context_is_replaced),
         namespace_test(the_description_of_a_context_is_never_asked_for),
         namespace_test(a_weak_box_outlives_its_wrapper),
+        namespace_test(the_owner_sees_the_last_release),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,25 @@ extension NetworkTests {
             #expect(recorder.log == "++C--")
         }
 
+        /// Whoever takes a target off its loop on the loop's thread and lets go of it has it gone there and then.
+        @Test func theOwnerSeesTheEnd() throws {
+            for round in 0..<100 {
+                let recorder = Recorder()
+                weak var alive: SCNetworkReachability?
+                do {
+                    let target = try addressTarget("0.0.0.0")
+                    alive = target
+                    recorder.attach(target)
+                    #expect(SCNetworkReachabilityScheduleWithRunLoop(target, CFRunLoopGetCurrent(), mode))
+                    try round % 2 == 0 ? Network.addRoute() : Network.deleteRoute()
+                    #expect(CFRunLoopRunInMode(.defaultMode, patience, true) == .handledSource)
+                    #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetCurrent(), mode))
+                }
+                #expect(alive == nil)
+                #expect(recorder.log == "++C--")
+            }
+        }
+
         /// Does what the loop has to do now, and does not end it for having nothing of the test's in the mode.
         private func runShortly() {
             let idle = IdleSource(.defaultMode)

@@ -222,6 +222,22 @@ static inline reach_queue *reach_sc_copy_queue(CFRunLoopRef loop)
     pthread_mutex_unlock(&reach_sc_runtime_1.lock);
     return queue;
 }
+
+/* Waits until the queue's thread is done with a target that was unscheduled: else the last reference could be that
+ * thread's, and the client's info be released there. Only code of this header runs on that queue, so that it does not
+ * take long. Not with an object's lock, which that code takes. */
+static inline void reach_sc_settle(void)
+{
+    reach_queue *queue;
+
+    pthread_mutex_lock(&reach_sc_runtime_1.lock);
+    queue = reach_queue_retain(reach_sc_runtime_1.queue);
+    pthread_mutex_unlock(&reach_sc_runtime_1.lock);
+    if (queue != NULL) {
+        (void)reach_queue_flush(queue);
+    }
+    reach_queue_release(queue);
+}
 #else
 static inline void reach_sc_object_destroy(struct reach_cf_object *object)
 {
@@ -252,6 +268,11 @@ static inline bool reach_sc_is_target(SCNetworkReachabilityRef target)
 static inline reach_queue *reach_sc_copy_queue(CFRunLoopRef loop)
 {
     return reach_cf_run_loop_copy_queue(loop);
+}
+
+/* Loops drive their queues themselves. */
+static inline void reach_sc_settle(void)
+{
 }
 #endif
 
@@ -667,6 +688,7 @@ static inline Boolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReacha
         reach_sc_remove_entry(object, index);
     }
     pthread_mutex_unlock(&object->lock);
+    reach_sc_settle();
     CFRelease(target);
     return scheduled ? TRUE : reach_sc_fail(kSCStatusInvalidArgument);
 }
@@ -815,6 +837,7 @@ static inline Boolean SCNetworkReachabilitySetDispatchQueue(SCNetworkReachabilit
         status = kSCStatusInvalidArgument;
     }
     pthread_mutex_unlock(&object->lock);
+    reach_sc_settle();
     CFRelease(target);
     return status == kSCStatusOK ? TRUE : reach_sc_fail(status);
 }
