@@ -4,6 +4,7 @@
  * Many threads at once, and forks, also forks while other threads are inside the library.
  */
 #include "support.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -292,20 +293,6 @@ static void nothing(int number)
     (void)number;
 }
 
-struct nuisance {
-    pthread_t victim;
-    atomic_bool stop;
-};
-
-static void *send_signals(void *argument)
-{
-    struct nuisance *nuisance = argument;
-    while (!atomic_load(&nuisance->stop)) {
-        pthread_kill(nuisance->victim, SIGUSR1);
-    }
-    return NULL;
-}
-
 static void asking_under_signals(void *argument)
 {
     (void)argument;
@@ -316,18 +303,15 @@ static void asking_under_signals(void *argument)
     for (int round = 0; round < 10; round++) {
         bool online = round % 2 == 0;
         ip(online ? "route add default via 10.1.0.1\n" : "route del default\n");
-        struct nuisance nuisance = { .victim = pthread_self() };
-        atomic_init(&nuisance.stop, false);
-        pthread_t thread;
-        require_int(pthread_create(&thread, NULL, send_signals, &nuisance), 0);
+        struct nuisance nuisance;
+        nuisance_begin(&nuisance, pthread_self());
         for (int time = 0; time < 500; time++) {
             reach_target *fresh = target("198.51.100.9");
             require_flags(internet, online ? ONLINE : 0);
             require_flags(fresh, online ? ONLINE : 0);
             reach_release(fresh);
         }
-        atomic_store(&nuisance.stop, true);
-        require_int(pthread_join(thread, NULL), 0);
+        nuisance_end(&nuisance);
     }
     reach_release(internet);
 }

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define ONLINE REACH_FLAG_REACHABLE
@@ -554,16 +553,6 @@ static scmp_filter_ctx new_filter(void)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     require(filter != NULL);
     return filter;
-}
-
-static rlim_t limit_descriptors(rlim_t number)
-{
-    struct rlimit limit;
-    require_int(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = number;
-    require_int(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return before;
 }
 
 /* Uses a queue of one kind in every way. False when there were no descriptors for some of it; no other error comes. */

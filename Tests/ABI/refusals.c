@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define ONLINE_NETWORK "veth wan0 10.1.0.2/24\nroute add default via 10.1.0.1\n"
@@ -33,16 +32,6 @@ static void require_asking_refused(reach_target *asked, int failure)
 }
 
 /* -------------------------------------------------------------------------------------------------- descriptors --- */
-
-static rlim_t limit_descriptors(rlim_t number)
-{
-    struct rlimit limit;
-    require_int(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = number;
-    require_int(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return before;
-}
 
 /* The number that the next descriptor will have. */
 static int next_descriptor(void)

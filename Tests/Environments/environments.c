@@ -242,14 +242,6 @@ static void empty_root(void *argument)
 
 /* ------------------------------------------------------------------------------------------------------ limits --- */
 
-static void limit_descriptors(rlim_t count)
-{
-    struct rlimit limit;
-    require(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    limit.rlim_cur = count;
-    require(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-}
-
 /* Counting takes a descriptor itself. */
 static size_t count_descriptors_within(rlim_t limit)
 {

@@ -7,6 +7,7 @@
  */
 #include "dns.h"
 #include "journal.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -1110,16 +1110,6 @@ static void wait_until_the_deadline(void *argument)
     reach_release(internet);
 }
 
-static rlim_t limit_descriptors(rlim_t number)
-{
-    struct rlimit limit;
-    require_int(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = number;
-    require_int(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return before;
-}
-
 /* Without the descriptors it is an error, not an answer, and none of those that could be had is left open. */
 static void wait_without_descriptors(void *argument)
 {
@@ -1270,21 +1260,6 @@ static void take_signal(int number)
     atomic_fetch_add(&signals_taken, 1);
 }
 
-struct nuisance {
-    pthread_t victim;
-    atomic_bool stop;
-};
-
-static void *send_signals(void *argument)
-{
-    struct nuisance *nuisance = argument;
-    while (!atomic_load(&nuisance->stop)) {
-        pthread_kill(nuisance->victim, SIGUSR1);
-        sched_yield();
-    }
-    return NULL;
-}
-
 /* Signals end no wait: not before the change, and not before the deadline. */
 static void wait_under_signals(void *argument)
 {
@@ -1300,31 +1275,27 @@ static void wait_under_signals(void *argument)
         struct waiter waiter = { .target = targets[index], .timeout = hour };
         size_t descriptors = count_descriptors();
         require_int(pthread_create(&waiter.thread, NULL, wait_for_target, &waiter), 0);
-        struct nuisance nuisance = { .victim = waiter.thread };
-        pthread_t sender;
-        require_int(pthread_create(&sender, NULL, send_signals, &nuisance), 0);
+        struct nuisance nuisance;
+        nuisance_begin(&nuisance, waiter.thread);
         wait_for_waiters(descriptors, 1);
         int before = atomic_load(&signals_taken);
         while (atomic_load(&signals_taken) < before + 100) {
             sched_yield();
         }
-        atomic_store(&nuisance.stop, true);
-        require_int(pthread_join(sender, NULL), 0);
+        nuisance_end(&nuisance);
         network(GO_ONLINE);
         require_int(pthread_join(waiter.thread, NULL), 0);
         require_message(waiter.result, "%s", errno_name(waiter.error));
         require_int(waiter.flags, YES);
         network(GO_OFFLINE);
 
-        struct nuisance again = { .victim = pthread_self() };
-        require_int(pthread_create(&sender, NULL, send_signals, &again), 0);
+        nuisance_begin(&nuisance, pthread_self());
         int64_t start = now_ms();
         reach_flags flags = 0x5678;
         require_refused(reach_wait(targets[index], 100, &flags), false, ETIMEDOUT);
         require_message(now_ms() - start >= 100, "a signal ended the wait");
         require_int(flags, NO);
-        atomic_store(&again.stop, true);
-        require_int(pthread_join(sender, NULL), 0);
+        nuisance_end(&nuisance);
         reach_release(targets[index]);
     }
 }
@@ -1419,35 +1390,34 @@ static void forked(void *argument)
 
 /* ------------------------------------------------------------------------------------------------- many threads --- */
 
-struct anvil {
-    reach_queue *queues[2];
+struct confirmations {
     reach_target *targets[3];
-    atomic_bool stop;
     atomic_int begun, answered, cancelled, released;
 };
 
 static void count_answer(reach_target *target, bool online, reach_flags flags, void *info)
 {
-    struct anvil *anvil = info;
+    struct confirmations *confirmations = info;
     require(target != NULL && online == reach_flags_is_online(flags));
-    atomic_fetch_add(&anvil->answered, 1);
+    atomic_fetch_add(&confirmations->answered, 1);
 }
 
 static void count_release(void *info)
 {
-    struct anvil *anvil = info;
-    atomic_fetch_add(&anvil->released, 1);
+    struct confirmations *confirmations = info;
+    atomic_fetch_add(&confirmations->released, 1);
 }
 
 static void *hammer(void *argument)
 {
     struct anvil *anvil = argument;
-    unsigned random = (unsigned)(uintptr_t)&random;
+    struct confirmations *confirmations = anvil->info;
+    unsigned state = (unsigned)(uintptr_t)&state;
     enum { own = 16 };
     uint64_t ids[own] = { 0 };
     while (!atomic_load(&anvil->stop)) {
-        random = random * 1103515245u + 12345u;
-        reach_target *struck = anvil->targets[(random >> 10) % 3];
+        unsigned random = next_random(&state);
+        reach_target *struck = confirmations->targets[(random >> 10) % 3];
         uint64_t *id = &ids[random >> 20 & (own - 1)];
         reach_flags flags = 0x5678;
         switch (random >> 24 & 7) {
@@ -1456,21 +1426,21 @@ static void *hammer(void *argument)
         case 2:
         case 3: {
             if (*id != 0 && reach_confirm_cancel(*id)) {
-                atomic_fetch_add(&anvil->cancelled, 1);
+                atomic_fetch_add(&confirmations->cancelled, 1);
             }
             static const int choice[] = { 0, 1, 5, hour };
-            atomic_fetch_add(&anvil->begun, 1);
-            *id = reach_confirm(struck, choice[random >> 16 & 3], anvil->queues[random >> 12 & 1], count_answer, anvil,
+            atomic_fetch_add(&confirmations->begun, 1);
+            *id = reach_confirm(struck, choice[random >> 16 & 3], anvil->queues[random >> 12 & 1], count_answer, confirmations,
                                 count_release);
             require_message(*id != 0, "%s", errno_name(errno));
             break;
         }
         case 4: {
             reach_target *passing = target("203.0.113.9");
-            atomic_fetch_add(&anvil->begun, 1);
-            uint64_t passing_id = reach_confirm(passing, hour, anvil->queues[0], count_answer, anvil, count_release);
+            atomic_fetch_add(&confirmations->begun, 1);
+            uint64_t passing_id = reach_confirm(passing, hour, anvil->queues[0], count_answer, confirmations, count_release);
             reach_release(passing);
-            atomic_fetch_add(&anvil->cancelled, reach_confirm_cancel(passing_id));
+            atomic_fetch_add(&confirmations->cancelled, reach_confirm_cancel(passing_id));
             break;
         }
         case 5: {
@@ -1488,17 +1458,8 @@ static void *hammer(void *argument)
     }
     for (int index = 0; index < own; index++) {
         if (ids[index] != 0) {
-            atomic_fetch_add(&anvil->cancelled, reach_confirm_cancel(ids[index]));
+            atomic_fetch_add(&confirmations->cancelled, reach_confirm_cancel(ids[index]));
         }
-    }
-    return NULL;
-}
-
-static void *drive_anvil(void *argument)
-{
-    struct anvil *anvil = argument;
-    while (!atomic_load(&anvil->stop)) {
-        require(reach_queue_dispatch(anvil->queues[1], 10) >= 0);
     }
     return NULL;
 }
@@ -1506,47 +1467,25 @@ static void *drive_anvil(void *argument)
 static void hammered_by_many_threads(void *argument)
 {
     (void)argument;
-    enum { hammers = 6 };
     network(OFFLINE_NETWORK);
     etc_own();
     etc_replace("hosts", "203.0.113.9 known.test\n");
-    const char *wish = getenv("REACH_TEST_HAMMER_SECONDS");
-    int64_t duration = wish == NULL ? 1500 : (int64_t)atoi(wish) * 1000;
-    if (wish != NULL) {
-        alarm((unsigned)(duration / 1000 + 600));
-    }
-    static struct anvil anvil;
-    anvil.queues[0] = reach_queue_create("anvil");
-    anvil.queues[1] = reach_queue_create_manual();
-    anvil.targets[0] = target("0.0.0.0");
-    anvil.targets[1] = target("203.0.113.9");
-    anvil.targets[2] = target_name("known.test");
-    pthread_t ids[hammers + 1];
-    for (int index = 0; index < hammers; index++) {
-        require_int(pthread_create(&ids[index], NULL, hammer, &anvil), 0);
-    }
-    require_int(pthread_create(&ids[hammers], NULL, drive_anvil, &anvil), 0);
-    for (int64_t end = now_ms() + duration; now_ms() < end;) {
-        network(GO_ONLINE);
-        network(GO_OFFLINE);
-    }
-    atomic_store(&anvil.stop, true);
-    for (int index = 0; index <= hammers; index++) {
-        require_int(pthread_join(ids[index], NULL), 0);
+    static struct confirmations confirmations;
+    confirmations.targets[0] = target("0.0.0.0");
+    confirmations.targets[1] = target("203.0.113.9");
+    confirmations.targets[2] = target_name("known.test");
+    struct anvil anvil = { .info = &confirmations };
+    anvil_strike(&anvil, 6, hammer, GO_ONLINE, GO_OFFLINE);
+    for (int index = 0; index < 3; index++) {
+        reach_release(confirmations.targets[index]);
     }
     /* Those that were neither cancelled nor had their turn have it now. */
-    while (reach_queue_dispatch(anvil.queues[1], 0) > 0) {
-    }
-    require(reach_queue_flush(anvil.queues[0]));
-    for (int index = 0; index < 3; index++) {
-        reach_release(anvil.targets[index]);
-    }
-    reach_queue_release(anvil.queues[0]);
-    reach_queue_release(anvil.queues[1]);
+    anvil_release(&anvil);
     wait_threads(1);
-    require_int(atomic_load(&anvil.released), atomic_load(&anvil.begun));
-    require_int(atomic_load(&anvil.answered) + atomic_load(&anvil.cancelled), atomic_load(&anvil.begun));
-    require(atomic_load(&anvil.answered) > 0 && atomic_load(&anvil.cancelled) > 0);
+    require_int(atomic_load(&confirmations.released), atomic_load(&confirmations.begun));
+    require_int(atomic_load(&confirmations.answered) + atomic_load(&confirmations.cancelled),
+                atomic_load(&confirmations.begun));
+    require(atomic_load(&confirmations.answered) > 0 && atomic_load(&confirmations.cancelled) > 0);
 }
 
 int main(void)

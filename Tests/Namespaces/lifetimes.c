@@ -6,6 +6,7 @@
  * held up, forks, and waking up from suspend.
  */
 #include "support.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -512,18 +513,15 @@ static void slow_callback_delays_nobody_else(void *argument)
 
 /* ---------------------------------------------------------------------------------------------------- hammering --- */
 
-/* REACH_TEST_HAMMER_SECONDS makes it as long as one likes. */
-struct anvil {
-    reach_queue *queues[3];
+struct registrations {
     reach_target *targets[4];
-    atomic_bool stop;
     atomic_ulong calls, registered, released;
 };
 
 static void count_call(reach_target *target, reach_flags flags, void *info)
 {
-    struct anvil *anvil = info;
-    atomic_fetch_add(&anvil->calls, 1);
+    struct registrations *registrations = info;
+    atomic_fetch_add(&registrations->calls, 1);
     require_message(flags == NO || flags == YES, "flags 0x%x", flags);
     if ((flags & YES) != 0) {
         reach_get_flags(target, &flags);
@@ -532,17 +530,18 @@ static void count_call(reach_target *target, reach_flags flags, void *info)
 
 static void count_release(void *info)
 {
-    struct anvil *anvil = info;
-    atomic_fetch_add(&anvil->released, 1);
+    struct registrations *registrations = info;
+    atomic_fetch_add(&registrations->released, 1);
 }
 
 static void *hammer(void *argument)
 {
     struct anvil *anvil = argument;
-    unsigned random = (unsigned)(uintptr_t)pthread_self() >> 12;
+    struct registrations *registrations = anvil->info;
+    unsigned state = (unsigned)(uintptr_t)&state;
     while (!atomic_load(&anvil->stop)) {
-        random = random * 1103515245u + 12345u;
-        reach_target *struck = anvil->targets[random >> 8 & 3];
+        unsigned random = next_random(&state);
+        reach_target *struck = registrations->targets[random >> 8 & 3];
         reach_queue *queue = anvil->queues[(random >> 12 & 15) % 2];
         reach_flags flags;
         switch (random >> 20 & 7) {
@@ -557,16 +556,16 @@ static void *hammer(void *argument)
             }
             break;
         case 2:
-            atomic_fetch_add(&anvil->registered, 1);
-            require(reach_set_callback(struck, count_call, anvil, count_release));
+            atomic_fetch_add(&registrations->registered, 1);
+            require(reach_set_callback(struck, count_call, registrations, count_release));
             break;
         case 3:
             require(reach_set_callback(struck, NULL, NULL, NULL));
             break;
         case 4: {
             reach_target *own = target("198.51.100.9");
-            atomic_fetch_add(&anvil->registered, 1);
-            require(reach_set_callback(own, count_call, anvil, count_release));
+            atomic_fetch_add(&registrations->registered, 1);
+            require(reach_set_callback(own, count_call, registrations, count_release));
             require(reach_set_queue(own, queue));
             require(reach_get_flags(own, &flags));
             require(reach_set_queue(own, NULL));
@@ -584,57 +583,24 @@ static void *hammer(void *argument)
     return NULL;
 }
 
-static void *drive_anvil(void *argument)
-{
-    struct anvil *anvil = argument;
-    while (!atomic_load(&anvil->stop)) {
-        require(reach_queue_dispatch(anvil->queues[1], 10) >= 0);
-    }
-    return NULL;
-}
-
 static void hammered_by_many_threads(void *argument)
 {
     (void)argument;
-    enum { hammers = 8 };
     network(ONLINE_NETWORK);
-    const char *wish = getenv("REACH_TEST_HAMMER_SECONDS");
-    int64_t duration = wish == NULL ? 1500 : (int64_t)atoi(wish) * 1000;
-    if (wish != NULL) {
-        alarm((unsigned)(duration / 1000 + 600));
-    }
-    struct anvil anvil;
-    memset(&anvil, 0, sizeof anvil);
-    anvil.queues[0] = reach_queue_create("anvil");
-    anvil.queues[1] = reach_queue_create_manual();
+    static struct registrations registrations;
     for (int index = 0; index < 4; index++) {
-        anvil.targets[index] = target(index % 2 == 0 ? "0.0.0.0" : "198.51.100.9");
+        registrations.targets[index] = target(index % 2 == 0 ? "0.0.0.0" : "198.51.100.9");
     }
-    pthread_t threads[hammers + 1];
-    for (int index = 0; index < hammers; index++) {
-        require_int(pthread_create(&threads[index], NULL, hammer, &anvil), 0);
-    }
-    require_int(pthread_create(&threads[hammers], NULL, drive_anvil, &anvil), 0);
-    for (int64_t end = now_ms() + duration; now_ms() < end;) {
-        network(GO_OFFLINE);
-        network(GO_ONLINE);
-    }
-    atomic_store(&anvil.stop, true);
-    for (int index = 0; index <= hammers; index++) {
-        require_int(pthread_join(threads[index], NULL), 0);
-    }
+    struct anvil anvil = { .info = &registrations };
+    anvil_strike(&anvil, 8, hammer, GO_OFFLINE, GO_ONLINE);
     for (int index = 0; index < 4; index++) {
-        reach_set_queue(anvil.targets[index], NULL);
-        reach_release(anvil.targets[index]);
+        reach_set_queue(registrations.targets[index], NULL);
+        reach_release(registrations.targets[index]);
     }
-    require(reach_queue_flush(anvil.queues[0]));
-    while (reach_queue_dispatch(anvil.queues[1], 0) > 0) {
-    }
-    reach_queue_release(anvil.queues[0]);
-    reach_queue_release(anvil.queues[1]);
+    anvil_release(&anvil);
     wait_threads(1);
-    require_int(atomic_load(&anvil.released), atomic_load(&anvil.registered));
-    require(atomic_load(&anvil.registered) > 0);
+    require_int(atomic_load(&registrations.released), atomic_load(&registrations.registered));
+    require(atomic_load(&registrations.registered) > 0);
 }
 
 /* ----------------------------------------------------------------------------------------------- in event loops --- */
@@ -772,21 +738,6 @@ static void changes_as_data(void *argument)
     recorder_free(recorder);
 }
 
-struct nuisance {
-    pthread_t victim;
-    atomic_bool stop;
-};
-
-static void *send_signals(void *argument)
-{
-    struct nuisance *nuisance = argument;
-    while (!atomic_load(&nuisance->stop)) {
-        pthread_kill(nuisance->victim, SIGUSR1);
-        sched_yield();
-    }
-    return NULL;
-}
-
 static void nothing(int number)
 {
     (void)number;
@@ -802,10 +753,8 @@ static void signals_during_waits(void *argument)
     reach_queue *queue = reach_queue_create_manual();
     reach_target *internet = target("0.0.0.0");
     require(reach_set_queue(internet, queue));
-    struct nuisance nuisance = { .victim = pthread_self() };
-    atomic_init(&nuisance.stop, false);
-    pthread_t thread;
-    require_int(pthread_create(&thread, NULL, send_signals, &nuisance), 0);
+    struct nuisance nuisance;
+    nuisance_begin(&nuisance, pthread_self());
     int result;
     while ((result = reach_queue_dispatch(queue, -1)) == 0) {
     }
@@ -814,8 +763,7 @@ static void signals_during_waits(void *argument)
     reach_flags flags = 0x5678;
     require_refused(reach_wait(internet, 100, &flags), false, ETIMEDOUT);
     require_int(flags, NO);
-    atomic_store(&nuisance.stop, true);
-    require_int(pthread_join(thread, NULL), 0);
+    nuisance_end(&nuisance);
     require(reach_set_queue(internet, NULL));
     reach_release(internet);
     reach_queue_release(queue);

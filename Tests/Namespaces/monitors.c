@@ -7,16 +7,15 @@
  */
 #include "dns.h"
 #include "journal.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -1384,16 +1383,6 @@ static void shared_is_like_others(void *argument)
     desk_free(&desk);
 }
 
-static rlim_t limit_descriptors(rlim_t number)
-{
-    struct rlimit limit;
-    require_int(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = number;
-    require_int(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return before;
-}
-
 /* What could not be had the first time is tried again the next time. */
 static void without_descriptors(void *argument)
 {
@@ -1531,14 +1520,12 @@ static void forked(void *argument)
 
 /* What one observer heard last, to see that what it hears next goes on from there. */
 struct chain {
-    struct anvil *anvil;
+    struct observations *observations;
     _Atomic reach_status last;
 };
 
-struct anvil {
-    reach_queue *queues[2];
+struct observations {
     reach_monitor *monitors[4];
-    atomic_bool stop;
     atomic_int registered, released, calls;
 };
 
@@ -1551,25 +1538,26 @@ static void follow_chain(reach_monitor *monitor, reach_status status, reach_stat
     /* Before the first, anything may have been; unknown comes untold, by a change of the host. */
     require_message(last == unknown || previous == unknown || previous == last,
                     "%s follows %s, it is said, but %s was told", word(status), word(previous), word(last));
-    atomic_fetch_add(&chain->anvil->calls, 1);
+    atomic_fetch_add(&chain->observations->calls, 1);
 }
 
 static void chain_released(void *info)
 {
     struct chain *chain = info;
-    atomic_fetch_add(&chain->anvil->released, 1);
+    atomic_fetch_add(&chain->observations->released, 1);
     free(chain);
 }
 
 static void *hammer(void *argument)
 {
     struct anvil *anvil = argument;
-    unsigned random = (unsigned)(uintptr_t)&random;
+    struct observations *observations = anvil->info;
+    unsigned state = (unsigned)(uintptr_t)&state;
     enum { own = 8 };
     uint64_t ids[own] = { 0 };
     while (!atomic_load(&anvil->stop)) {
-        random = random * 1103515245u + 12345u;
-        reach_monitor *struck = anvil->monitors[random >> 10 & 3];
+        unsigned random = next_random(&state);
+        reach_monitor *struck = observations->monitors[random >> 10 & 3];
         reach_queue *queue = anvil->queues[random >> 12 & 1];
         uint64_t *id = &ids[random >> 20 & (own - 1)];
         switch (random >> 24 & 7) {
@@ -1578,9 +1566,9 @@ static void *hammer(void *argument)
             if (*id == 0) {
                 struct chain *chain = malloc(sizeof *chain);
                 require(chain != NULL);
-                chain->anvil = anvil;
+                chain->observations = observations;
                 atomic_init(&chain->last, unknown);
-                atomic_fetch_add(&anvil->registered, 1);
+                atomic_fetch_add(&observations->registered, 1);
                 *id = reach_monitor_add_observer(struck, queue, follow_chain, chain, chain_released);
                 require_message(*id != 0, "%s", errno_name(errno));
             } else {
@@ -1621,57 +1609,26 @@ static void *hammer(void *argument)
     return NULL;
 }
 
-static void *drive_anvil(void *argument)
-{
-    struct anvil *anvil = argument;
-    while (!atomic_load(&anvil->stop)) {
-        require(reach_queue_dispatch(anvil->queues[1], 10) >= 0);
-    }
-    return NULL;
-}
-
 static void hammered_by_many_threads(void *argument)
 {
     (void)argument;
-    enum { hammers = 6 };
     network(ONLINE_NETWORK);
     etc_own();
     etc_replace("hosts", "203.0.113.9 known.test\n");
-    const char *wish = getenv("REACH_TEST_HAMMER_SECONDS");
-    int64_t duration = wish == NULL ? 1500 : (int64_t)atoi(wish) * 1000;
-    if (wish != NULL) {
-        alarm((unsigned)(duration / 1000 + 600));
-    }
-    struct anvil anvil;
-    memset(&anvil, 0, sizeof anvil);
-    anvil.queues[0] = reach_queue_create("anvil");
-    anvil.queues[1] = reach_queue_create_manual();
+    static struct observations observations;
     for (int index = 0; index < 4; index++) {
-        anvil.monitors[index] = monitor_of("0.0.0.0");
+        observations.monitors[index] = monitor_of("0.0.0.0");
     }
     size_t threads = count_threads();
-    pthread_t ids[hammers + 1];
-    for (int index = 0; index < hammers; index++) {
-        require_int(pthread_create(&ids[index], NULL, hammer, &anvil), 0);
-    }
-    require_int(pthread_create(&ids[hammers], NULL, drive_anvil, &anvil), 0);
-    for (int64_t end = now_ms() + duration; now_ms() < end;) {
-        network(GO_OFFLINE);
-        network(GO_ONLINE);
-    }
-    atomic_store(&anvil.stop, true);
-    for (int index = 0; index <= hammers; index++) {
-        require_int(pthread_join(ids[index], NULL), 0);
-    }
+    struct anvil anvil = { .info = &observations };
+    anvil_strike(&anvil, 6, hammer, GO_OFFLINE, GO_ONLINE);
     for (int index = 0; index < 4; index++) {
-        reach_monitor_release(anvil.monitors[index]);
+        reach_monitor_release(observations.monitors[index]);
     }
-    require(reach_queue_flush(anvil.queues[0]));
-    reach_queue_release(anvil.queues[0]);
-    reach_queue_release(anvil.queues[1]);
-    wait_threads(threads - 1);
-    require_int(atomic_load(&anvil.released), atomic_load(&anvil.registered));
-    require(atomic_load(&anvil.calls) > 0);
+    anvil_release(&anvil);
+    wait_threads(threads);
+    require_int(atomic_load(&observations.released), atomic_load(&observations.registered));
+    require(atomic_load(&observations.calls) > 0);
 }
 
 /* Forks while the monitors are busy: whatever a thread of the parent had locked, the child is not held up by it. */
@@ -1684,17 +1641,12 @@ static void forked_while_busy(void *argument)
     desk_create(&desk, &with_thread);
     reach_monitor *monitor = monitor_of("0.0.0.0");
     fence_pass(&desk.fence);
-    struct anvil anvil;
-    memset(&anvil, 0, sizeof anvil);
-    anvil.queues[0] = anvil.queues[1] = desk.queue;
+    static struct observations observations;
+    struct anvil anvil = { .queues = { desk.queue, desk.queue }, .info = &observations };
     for (int index = 0; index < 4; index++) {
-        anvil.monitors[index] = monitor;
+        observations.monitors[index] = monitor;
     }
-    enum { hammers = 2 };
-    pthread_t ids[hammers];
-    for (int index = 0; index < hammers; index++) {
-        require_int(pthread_create(&ids[index], NULL, hammer, &anvil), 0);
-    }
+    anvil_begin(&anvil, 2, hammer);
     for (int time = 0; time < times; time++) {
         fflush(NULL);
         pid_t child = fork();
@@ -1712,13 +1664,10 @@ static void forked_while_busy(void *argument)
         }
         require_child(child);
     }
-    atomic_store(&anvil.stop, true);
-    for (int index = 0; index < hammers; index++) {
-        require_int(pthread_join(ids[index], NULL), 0);
-    }
+    anvil_end(&anvil);
     reach_monitor_release(monitor);
     desk_free(&desk);
-    require_int(atomic_load(&anvil.released), atomic_load(&anvil.registered));
+    require_int(atomic_load(&observations.released), atomic_load(&observations.registered));
 }
 
 /* --------------------------------------------------------------------------------------------------------- idle --- */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,12 +23,7 @@ struct recorder *recorder_create(void)
 {
     struct recorder *recorder = calloc(1, sizeof *recorder);
     require(recorder != NULL);
-    pthread_condattr_t attributes;
-    require_int(pthread_condattr_init(&attributes), 0);
-    require_int(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC), 0);
-    require_int(pthread_cond_init(&recorder->changed, &attributes), 0);
-    require_int(pthread_mutex_init(&recorder->lock, NULL), 0);
-    pthread_condattr_destroy(&attributes);
+    lock_create(&recorder->lock, &recorder->changed);
     return recorder;
 }
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "journal.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,12 +22,7 @@ struct journal *journal_create(void)
 {
     struct journal *journal = calloc(1, sizeof *journal);
     require(journal != NULL);
-    pthread_condattr_t attributes;
-    require_int(pthread_condattr_init(&attributes), 0);
-    require_int(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC), 0);
-    require_int(pthread_cond_init(&journal->changed, &attributes), 0);
-    require_int(pthread_mutex_init(&journal->lock, NULL), 0);
-    pthread_condattr_destroy(&attributes);
+    lock_create(&journal->lock, &journal->changed);
     return journal;
 }
 

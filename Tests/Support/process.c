@@ -138,3 +138,13 @@ void wait_threads(size_t at_most)
         sched_yield();
     }
 }
+
+rlim_t limit_descriptors(rlim_t number)
+{
+    struct rlimit limit;
+    require_int(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = number;
+    require_int(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return before;
+}

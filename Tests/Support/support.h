@@ -60,6 +60,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -286,6 +287,9 @@ size_t count_threads(void);
 
 /* How often all its threads but the calling one were given a processor or gave it up. */
 long count_context_switches(void);
+
+/* Sets how many descriptors the process may have; returns how many it could have before. */
+rlim_t limit_descriptors(rlim_t number);
 
 /* Waits until the process has at most so many threads; there is no event for the end of another's thread. */
 void wait_threads(size_t at_most);

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/un.h>
 
 /* Apple's values, and the layout that code relies on when it fills the context in without names. */
@@ -392,17 +391,13 @@ static void a_kernel_that_cannot_be_asked_is_an_error(void *argument)
     CFRunLoopRef loop = CFRunLoopGetCurrent();
 
     (void)argument;
-    struct rlimit usual, none;
-    require_int(getrlimit(RLIMIT_NOFILE, &usual), 0);
-    none = usual;
-    none.rlim_cur = 0;
-    require_int(setrlimit(RLIMIT_NOFILE, &none), 0);
+    rlim_t usual = limit_descriptors(0);
     require(!SCNetworkReachabilityGetFlags(target, &flags));
     require_int(SCError(), EMFILE);
     require_int(flags, 0x1234);
     require(!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kCFRunLoopDefaultMode));
     require_int(SCError(), kSCStatusFailed);
-    require_int(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    limit_descriptors(usual);
     require(SCNetworkReachabilityGetFlags(target, &flags));
     CFRelease(target);
 }
