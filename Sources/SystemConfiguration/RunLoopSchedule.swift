@@ -99,7 +99,7 @@ final class RunLoopSchedule: Schedule, @unchecked Sendable {
     }
 
     /// The queue that nobody sees may still be telling of a change: so that the last reference to the target, and the
-    /// release of the client's info with it, are not left to that queue. Only code of ours runs there, and not for long.
+    /// release of the client's info, are not left to that queue. Only our own code runs there, and not for long.
     override func settle() {
         try? pump.queue.flush()
     }

@@ -1430,15 +1430,16 @@ static void *hammer(void *argument)
             }
             static const int choice[] = { 0, 1, 5, hour };
             atomic_fetch_add(&confirmations->begun, 1);
-            *id = reach_confirm(struck, choice[random >> 16 & 3], anvil->queues[random >> 12 & 1], count_answer, confirmations,
-                                count_release);
+            *id = reach_confirm(struck, choice[random >> 16 & 3], anvil->queues[random >> 12 & 1], count_answer,
+                                confirmations, count_release);
             require_message(*id != 0, "%s", errno_name(errno));
             break;
         }
         case 4: {
             reach_target *passing = target("203.0.113.9");
             atomic_fetch_add(&confirmations->begun, 1);
-            uint64_t passing_id = reach_confirm(passing, hour, anvil->queues[0], count_answer, confirmations, count_release);
+            uint64_t passing_id =
+                reach_confirm(passing, hour, anvil->queues[0], count_answer, confirmations, count_release);
             reach_release(passing);
             atomic_fetch_add(&confirmations->cancelled, reach_confirm_cancel(passing_id));
             break;

@@ -34,8 +34,8 @@ void anvil_begin(struct anvil *anvil, unsigned hammers, void *(*hammer)(void *an
 void anvil_end(struct anvil *anvil);
 
 /*
- * Makes both queues and has them struck while the network changes to and fro, for a second and a half or as many seconds
- * as REACH_TEST_HAMMER_SECONDS says.
+ * Makes both queues and has them struck while the network changes to and fro, for a second and a half, or for as many
+ * seconds as REACH_TEST_HAMMER_SECONDS says.
  */
 void anvil_strike(struct anvil *anvil, unsigned hammers, void *(*hammer)(void *anvil), const char *change,
                   const char *back);
