@@ -861,6 +861,44 @@ static void asked_again_inside(void *argument)
     desk_free(&desk);
 }
 
+static const struct {
+    const char *lose, *have;
+} ways_to_lose[] = {
+    { GO_OFFLINE, GO_ONLINE },
+    { "pull wan0\n", "plug wan0\n" },
+};
+
+static size_t way_to_lose;
+
+static void lose_the_way(struct asker *asker)
+{
+    (void)asker;
+    network(ways_to_lose[way_to_lose].lose);
+}
+
+/* While an answer is in line, the one before it is given, and in there the network goes: then it is not yet time. */
+static void lost_while_in_line(void *argument)
+{
+    network(ONLINE_NETWORK);
+    struct desk desk;
+    desk_create(&desk, argument);
+    reach_target *internet = target("0.0.0.0");
+    for (way_to_lose = 0; way_to_lose < sizeof ways_to_lose / sizeof *ways_to_lose; way_to_lose++) {
+        struct asker first = asker_at(&desk, "first"), next = asker_at(&desk, "next");
+        first.act = lose_the_way;
+        confirm(&first, internet, hour, desk.queue);
+        confirm(&next, internet, hour, desk.queue);
+        expect(&desk, "first: online 0x2");
+        expect(&desk, "first: leaves");
+        expect(&desk, "first: released");
+        require_nothing(&desk);
+        network(ways_to_lose[way_to_lose].have);
+        expect_answer(&desk, "next", YES);
+    }
+    reach_release(internet);
+    desk_free(&desk);
+}
+
 /* The target is scheduled as well, on the same queue and on another: each goes its own way. */
 static void beside_change_callbacks(void *argument)
 {
@@ -1513,6 +1551,7 @@ int main(void)
         BOTH(queue_released_inside),
         BOTH(everything_is_allowed_inside),
         BOTH(asked_again_inside),
+        BOTH(lost_while_in_line),
         BOTH(beside_change_callbacks),
         BOTH(names),
         BOTH(names_without_an_answer),
