@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,6 +186,13 @@ static void hosts_file(void *argument)
     /* The file is watched too. */
     etc_replace("hosts", "127.0.0.1 localhost\n10.1.0.2 printer printer.lan\n");
     expect(&single, own);
+    /* So is its going, for good or to another name. */
+    require(rename("/etc/hosts", "/etc/hosts.away") == 0);
+    expect(&single, 0);
+    require(rename("/etc/hosts.away", "/etc/hosts") == 0);
+    expect(&single, own);
+    require(unlink("/etc/hosts") == 0);
+    expect(&single, 0);
     end(&single);
 }
 
@@ -205,6 +214,74 @@ static void new_resolv_conf(void *argument)
     require(symlink("resolv.real", "/etc/resolv.conf") == 0);
     require(system("sed -i 's/127.0.0.1/127.0.0.2/' /etc/resolv.real") == 0);
     expect(&name, own);
+    end(&name);
+}
+
+/* Writes a resolv.conf in place, or another file and puts that in its place. */
+static void name_server_in(const char *path, int server, bool in_place)
+{
+    char command[256];
+    snprintf(command, sizeof command, "printf 'nameserver 127.0.0.%d\\noptions timeout:1 attempts:1\\n' >%s%s", server,
+             path, in_place ? "" : ".new");
+    require(system(command) == 0);
+    if (!in_place) {
+        char fresh[128];
+        snprintf(fresh, sizeof fresh, "%s.new", path);
+        require(rename(fresh, path) == 0);
+    }
+}
+
+/* As in a container: the file is from elsewhere and mounted over, so that nothing happens in its folder. */
+static void mounted_resolv_conf(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=moving.test,10.1.0.50", NULL);
+    dns_start(2, "--host-record=moving.test,10.1.0.2", NULL);
+    require(mkdir("/etc/elsewhere", 0755) == 0);
+    name_server_in("/etc/elsewhere/file", 1, true);
+    require(mount("/etc/elsewhere/file", "/etc/resolv.conf", NULL, MS_BIND, NULL) == 0);
+    struct watched name = watch("moving.test");
+    expect(&name, reachable);
+    expect(&name, on_link);
+    for (int round = 0; round < 3; round++) {
+        name_server_in("/etc/elsewhere/file", 2, true);
+        expect(&name, own);
+        name_server_in("/etc/resolv.conf", 1, true);
+        expect(&name, on_link);
+    }
+    end(&name);
+}
+
+/* The file is a link into another folder, where new files take its place; then it leads to another folder. */
+static void linked_resolv_conf(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=moving.test,10.1.0.50", NULL);
+    dns_start(2, "--host-record=moving.test,10.1.0.2", NULL);
+    require(mkdir("/etc/one", 0755) == 0 && mkdir("/etc/two", 0755) == 0);
+    name_server_in("/etc/one/file", 1, true);
+    name_server_in("/etc/two/file", 2, true);
+    require(unlink("/etc/resolv.conf") == 0 && symlink("one/file", "/etc/resolv.conf") == 0);
+    struct watched name = watch("moving.test");
+    expect(&name, reachable);
+    expect(&name, on_link);
+    static const char *const files[] = { "/etc/one/file", "/etc/two/file" };
+    for (int round = 0; round < 4; round++) {
+        for (int in_place = 0; in_place < 2; in_place++) {
+            name_server_in(files[round % 2], 2, in_place);
+            expect(&name, own);
+            name_server_in(files[round % 2], 1, in_place);
+            expect(&name, on_link);
+        }
+        const char *other = files[(round + 1) % 2];
+        name_server_in(other, 2, true);
+        require(symlink(other, "/etc/fresh") == 0 && rename("/etc/fresh", "/etc/resolv.conf") == 0);
+        expect(&name, own);
+        name_server_in(other, 1, true);
+        expect(&name, on_link);
+    }
     end(&name);
 }
 
@@ -265,6 +342,60 @@ static void name_comes_true_with_the_path(void *argument)
     /* "No such name" is no failure and not retried, but asked again on another path. */
     ip("route del default\n-6 route del default\nroute add default via 10.1.0.3 dev wan0");
     expect(&name, reachable);
+    end(&name);
+}
+
+/* Another link, gateway or source each mean another network, in which a name may mean something else. */
+static void asked_again_on_another_path(void *argument)
+{
+    (void)argument;
+    online_network();
+    ip("-6 route del default\naddr add 10.1.0.3/24 dev wan0");
+    veth("wan1", "10.2.0.2/24");
+    static const char *const paths[] = { "via 10.1.0.9 dev wan0", "via 10.1.0.1 dev wan0 src 10.1.0.3",
+                                         "via 10.2.0.1 dev wan1" };
+    for (size_t index = 0; index < sizeof paths / sizeof *paths; index++) {
+        pid_t server = dns_start(1, NULL);
+        struct watched name = watch("name.test");
+        expect(&name, reachable);
+        expect(&name, 0);
+        require_int(path_of(name.name).reason, REACH_REASON_NAME_NOT_FOUND);
+        dns_stop(server);
+        server = dns_start(1, "--host-record=name.test,203.0.113.7", NULL);
+        ip("route replace default %s", paths[index]);
+        expect(&name, reachable);
+        end(&name);
+        dns_stop(server);
+        ip("route replace default via 10.1.0.1 dev wan0");
+    }
+}
+
+/* The routes of the addresses that a name has now are heard of. */
+static void own_routes_of_a_name(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "203.0.113.7 moving.test\n");
+    struct watched name = watch("moving.test");
+    expect(&name, reachable);
+    drive_until_reason(&name, REACH_REASON_REACHABLE);
+    static const char *const addresses[] = { "203.0.113.7", "198.51.100.9", "2001:db8:9::7" };
+    for (size_t index = 0; index < sizeof addresses / sizeof *addresses; index++) {
+        char hosts[64];
+        snprintf(hosts, sizeof hosts, "%s moving.test\n", addresses[index]);
+        etc_replace("hosts", hosts);
+        int64_t end = now_ms() + deadline_ms();
+        while (strcmp(path_of(name.name).destination, addresses[index]) != 0) {
+            require_message(now_ms() < end, "the name does not move to %s", addresses[index]);
+            require(reach_queue_dispatch(name.queue, 50) >= 0);
+        }
+        for (int round = 0; round < 2; round++) {
+            ip("route add unreachable %s", addresses[index]);
+            expect(&name, 0);
+            ip("route del unreachable %s", addresses[index]);
+            expect(&name, reachable);
+        }
+    }
     end(&name);
 }
 
@@ -464,6 +595,85 @@ static void late_answers_are_dropped(void *argument)
     end(&name);
 }
 
+/* An answer that came, and then was out of date before anybody took it in. */
+static void old_answers_are_dropped(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "10.1.0.77 moving.test\n");
+    struct watched name = watch("moving.test");
+    wait_threads(1); /* the look-up has ended */
+    etc_replace("hosts", "10.1.0.2 moving.test\n");
+    expect(&name, reachable);
+    expect(&name, own);
+    end(&name);
+}
+
+/* An answer that nobody has taken in keeps nothing alive. */
+static void answers_without_takers(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "10.1.0.77 known.test\n");
+    reach_is_online(); /* opens the sockets for questions */
+    size_t descriptors = count_descriptors();
+    for (int round = 0; round < 3; round++) {
+        struct watched name = watch("known.test");
+        wait_threads(1); /* the look-up has ended */
+        end(&name);
+        require_int(count_descriptors(), descriptors);
+    }
+}
+
+/* More look-ups than there are threads for: the one that waits is not made when it is no longer wanted. */
+static void waiting_in_vain(void *argument)
+{
+    (void)argument;
+    online_network();
+    struct dns_fake *server = dns_fake_start(1, dns_silent); /* fails after a second */
+    enum { threads = 32 };
+    struct watched hanging[threads];
+    for (int index = 0; index < threads; index++) {
+        char host[32];
+        snprintf(host, sizeof host, "hangs-%d.test", index);
+        hanging[index] = watch(host);
+    }
+    struct watched last = watch("waits.test");
+    end(&last);
+    for (int index = 0; index < threads; index++) {
+        char host[32];
+        snprintf(host, sizeof host, "hangs-%d.test", index);
+        dns_fake_wait(server, host, 1);
+        end(&hanging[index]);
+    }
+    wait_threads(2); /* the test's and the server's */
+    require_int(dns_fake_queries(server, "waits.test"), 0);
+}
+
+/*
+ * The network changes twice while a name is looked up. The second change does not give up a look-up again, but when
+ * that one has ended, with what was so before, the name is looked up once more.
+ */
+static void changed_twice_meanwhile(void *argument)
+{
+    (void)argument;
+    online_network();
+    ip("-6 route del default");
+    dns_start(2, NULL);
+    etc_replace("resolv.conf", "nameserver 127.0.0.1\nnameserver 127.0.0.2\noptions timeout:1 attempts:1\n");
+    struct dns_fake *server = dns_fake_start(1, dns_silent);
+    struct watched name = watch("name.test");
+    expect(&name, reachable);
+    dns_fake_wait(server, "name.test", 2);
+    ip("route replace default via 10.1.0.3 dev wan0");
+    require(reach_queue_dispatch(name.queue, 0) >= 0);
+    dns_fake_wait(server, "name.test", 4);
+    etc_replace("hosts", "10.1.0.77 name.test\n");
+    expect(&name, 0);
+    expect(&name, on_link);
+    end(&name);
+}
+
 static void exit_does_not_wait(void *argument)
 {
     (void)argument;
@@ -577,6 +787,33 @@ static void equal_names_share(void *argument)
     recorder_free(events);
 }
 
+/* What others on the queue have found out about a name is known of it as soon as it is scheduled. */
+static void known_to_the_queue(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=near.test,10.1.0.9", NULL);
+    struct watched first = watch("near.test");
+    expect(&first, reachable);
+    expect(&first, on_link);
+    reach_target *asked = target_name("near.test");
+    require_flags(asked, reachable);
+    require(reach_set_queue(asked, first.queue));
+    require_flags(asked, on_link);
+    require(reach_set_queue(asked, NULL));
+    require_flags(asked, reachable);
+    reach_release(asked);
+    /* The callback that is owed comes first all the same. */
+    reach_target *told = target_name("near.test");
+    require(reach_set_callback(told, record_event, first.events, NULL));
+    require(reach_set_queue(told, first.queue));
+    require_event(first.events, first.queue, told, reachable);
+    require_event(first.events, first.queue, told, on_link);
+    require(reach_set_queue(told, NULL));
+    reach_release(told);
+    end(&first);
+}
+
 static void a_thousand_names(void *argument)
 {
     (void)argument;
@@ -627,9 +864,13 @@ int main(void)
         namespace_test(late_server),
         namespace_test(hosts_file),
         namespace_test(new_resolv_conf),
+        namespace_test(mounted_resolv_conf),
+        namespace_test(linked_resolv_conf),
         namespace_test(route_goes_and_comes),
         namespace_test(offline_from_the_start),
         namespace_test(name_comes_true_with_the_path),
+        namespace_test(asked_again_on_another_path),
+        namespace_test(own_routes_of_a_name),
         namespace_test(owed_once),
         namespace_test(asking_takes_its_place),
         namespace_test(owed_to_a_late_callback),
@@ -639,9 +880,14 @@ int main(void)
         namespace_test(odd_names),
         namespace_test(hanging_delays_nobody),
         namespace_test(late_answers_are_dropped),
+        namespace_test(old_answers_are_dropped),
+        namespace_test(answers_without_takers),
+        namespace_test(waiting_in_vain),
+        namespace_test(changed_twice_meanwhile),
         namespace_test(exit_does_not_wait),
         namespace_test(asking_while_it_hangs),
         namespace_test(equal_names_share),
+        namespace_test(known_to_the_queue),
         namespace_test(a_thousand_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
