@@ -600,6 +600,87 @@ static void many_targets_on_one_queue(void *argument)
     desk_free(&desk);
 }
 
+enum { most_scheduled = 1200 };
+
+struct crowd {
+    reach_target *targets[most_scheduled];
+    int first, end; /* those that are scheduled */
+};
+
+static const char *address_in_crowd(int index)
+{
+    static char text[32];
+    snprintf(text, sizeof text, "198.51.%d.%d", 100 + index / 200, index % 200 + 1);
+    return text;
+}
+
+static void change_all(struct desk *desk, struct crowd *crowd, const char *script, reach_flags flags)
+{
+    bool heard[most_scheduled] = { false };
+    ip("%s", script);
+    for (int count = crowd->first; count < crowd->end; count++) {
+        struct event event = next_event(desk->recorder, desk->manual);
+        require_int(event.flags, flags);
+        int who = crowd->first;
+        while (who < crowd->end && crowd->targets[who] != event.target) {
+            who++;
+        }
+        require_message(who < crowd->end && !heard[who], "a target was told that is not scheduled, or twice");
+        heard[who] = true;
+    }
+}
+
+/*
+ * The last, the middle and the first of those that are scheduled hear of a route of their own, and all of what is about
+ * all, however many they are and were: what the kernel may leave out depends on that, and so does how they are judged.
+ */
+static void require_heard(struct desk *desk, struct crowd *crowd)
+{
+    /* The last came last: if one of the others were heard first, what is left out would be put right by that. */
+    int places[] = { crowd->end - 1, (crowd->first + crowd->end) / 2, crowd->first };
+    for (int place = 0; place < 3; place++) {
+        reach_target *own = crowd->targets[places[place]];
+        ip("route add unreachable %s\n", address_in_crowd(places[place]));
+        require_event(desk->recorder, desk->manual, own, NO);
+        ip("route del unreachable %s\n", address_in_crowd(places[place]));
+        require_event(desk->recorder, desk->manual, own, YES);
+    }
+    change_all(desk, crowd, "route del default\n", NO);
+    change_all(desk, crowd, "route add default via 10.1.0.1\n", YES);
+    require_no_event(desk->recorder, desk->barrier);
+}
+
+static void few_and_many_targets(void *argument)
+{
+    static const int more[] = { 1, 94, 95, 96, 97, 98, 510, 511, 512, 513, most_scheduled };
+    static const int fewer[] = { 600, 512, 511, 98, 97, 96, 95, 94, 1 };
+    network("link set lo up\nveth wan0 10.1.0.2/24\nroute add default via 10.1.0.1\n");
+    struct desk desk = desk_create(argument);
+    struct crowd crowd = { .first = 0, .end = 0 };
+    for (size_t size = 0; size < sizeof more / sizeof *more; size++) {
+        while (crowd.end < more[size]) {
+            crowd.targets[crowd.end] = target(address_in_crowd(crowd.end));
+            require(reach_set_callback(crowd.targets[crowd.end], record_event, desk.recorder, NULL));
+            require(reach_set_queue(crowd.targets[crowd.end], desk.queue));
+            crowd.end++;
+        }
+        require_heard(&desk, &crowd);
+    }
+    for (size_t size = 0; size < sizeof fewer / sizeof *fewer; size++) {
+        while (crowd.end - crowd.first > fewer[size]) {
+            require(reach_set_queue(crowd.targets[crowd.first], NULL));
+            crowd.first++;
+        }
+        require_heard(&desk, &crowd);
+    }
+    require(reach_set_queue(crowd.targets[crowd.first], NULL));
+    require(reach_queue_flush(desk.queue));
+    for (int index = 0; index < most_scheduled; index++) {
+        reach_release(crowd.targets[index]);
+    }
+    desk_free(&desk);
+}
+
 struct storm {
     atomic_bool stop;
     atomic_int rounds;
@@ -650,6 +731,79 @@ static void own_route_in_a_storm(void *argument)
     require_no_event(desk.recorder, desk.barrier);
     unwatch(&desk, internet);
     unwatch(&desk, ipv4);
+    desk_free(&desk);
+}
+
+/*
+ * In a storm the queue does not listen for a while. Who made it do so is gone before that is over, and somebody else
+ * has come: the next change is heard of all the same.
+ */
+static void gone_in_a_storm(void *argument)
+{
+    enum { times = 10, flips = 80 };
+    network("link set lo up\nveth wan0 10.1.0.2/24\nroute add default via 10.1.0.1\n");
+    struct desk desk = desk_create(argument);
+    for (int time = 0; time < times; time++) {
+        reach_target *ipv4 = target("198.51.100.9");
+        require(reach_set_queue(ipv4, desk.queue));
+        for (int flip = 0; flip < flips / (1 + time); flip++) {
+            ip("route %s unreachable 198.51.100.9/32\n", flip % 2 == 0 ? "add" : "del");
+            require(desk.manual == NULL || reach_queue_dispatch(desk.queue, 0) >= 0);
+        }
+        require(reach_set_queue(ipv4, NULL));
+        reach_target *internet = target("0.0.0.0");
+        watch(&desk, internet);
+        require(desk.manual == NULL || reach_queue_dispatch(desk.queue, 0) >= 0);
+        ip("route del default\n");
+        require_event(desk.recorder, desk.manual, internet, NO);
+        ip("route add default via 10.1.0.1\n");
+        require_event(desk.recorder, desk.manual, internet, YES);
+        unwatch(&desk, internet);
+        reach_release(ipv4);
+        ip_try("route del unreachable 198.51.100.9/32\n");
+    }
+    desk_free(&desk);
+}
+
+static bool is_netlink(int descriptor)
+{
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_NETLINK;
+}
+
+/* Somebody closes descriptors that are not his. What is scheduled next finds out, and everybody hears again. */
+static void sockets_closed_by_somebody(void *argument)
+{
+    enum { most_descriptors = 256 };
+    network("link set lo up\nveth wan0 10.1.0.2/24\nroute add default via 10.1.0.1\n");
+    reach_is_online(); /* opens the sockets for questions, which stay open */
+    bool known[most_descriptors];
+    for (int descriptor = 0; descriptor < most_descriptors; descriptor++) {
+        known[descriptor] = is_netlink(descriptor);
+    }
+    struct desk desk = desk_create(argument);
+    reach_target *first = target("0.0.0.0");
+    watch(&desk, first);
+    for (int time = 0; time < 3; time++) {
+        int closed = 0;
+        for (int descriptor = 0; descriptor < most_descriptors; descriptor++) {
+            closed += !known[descriptor] && is_netlink(descriptor) && close(descriptor) == 0;
+        }
+        require_int(closed, 2);
+        reach_target *second = target("198.51.100.9");
+        watch(&desk, second);
+        ip("route add unreachable 198.51.100.9\n");
+        require_event(desk.recorder, desk.manual, second, NO);
+        ip("route del unreachable 198.51.100.9\n");
+        require_event(desk.recorder, desk.manual, second, YES);
+        unwatch(&desk, second);
+        ip("route del default\n");
+        require_event(desk.recorder, desk.manual, first, NO);
+        ip("route add default via 10.1.0.1\n");
+        require_event(desk.recorder, desk.manual, first, YES);
+    }
+    unwatch(&desk, first);
     desk_free(&desk);
 }
 
@@ -779,7 +933,10 @@ int main(void)
         BOTH(asking_takes_nothing_away),
         BOTH(router_advertisements),
         BOTH(many_targets_on_one_queue),
+        BOTH(few_and_many_targets),
         BOTH(own_route_in_a_storm),
+        BOTH(gone_in_a_storm),
+        BOTH(sockets_closed_by_somebody),
         BOTH(overflow),
     };
     return cmocka_run_group_tests_name("callbacks", tests, NULL, NULL);
