@@ -665,6 +665,9 @@ static const struct situation situations[] = {
             { "zero", ONLINE, YES, "wan1", NULL, NULL, 0 },
             { PUBLIC4, ONLINE, YES, "wan1", "10.2.0.1", NULL, 0 },
             { PUBLIC6, ONLINE, YES, "wan1", "2001:db8:2::1", NULL, 0 },
+            /* The other way is none for who asks about this link. */
+            { PUBLIC6 "%wan0", OFFLINE, CARRIER_REASON, "wan0", NULL, NULL, 0 },
+            { PUBLIC6 "%wan1", ONLINE, YES, "wan1", "2001:db8:2::1", NULL, 0 },
         },
     },
     {
