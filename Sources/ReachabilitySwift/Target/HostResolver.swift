@@ -7,13 +7,15 @@ import CLinux
 /// honoured, on threads of its own.
 ///
 /// A thread lives as long as there is work and no longer; there are never more than threadLimit. A look-up that hangs
-/// holds up one thread and nobody else: cancelling it forgets about its answer, and never waits for it.
+/// holds up its thread and nobody else: cancelling it forgets about its answer, and never waits for it. A second one for
+/// the same host may run beside it, since the network may be another one by now; more would let one host take all.
 package final class HostResolver: ProcessObject, @unchecked Sendable {
     private static var local: ForkLocal<HostResolver> { ForkLocal(.resolver) { HostResolver() } }
 
     package static var current: HostResolver { local.current }
 
     static let threadLimit = 32
+    static let threadLimitForHost = 2
     /// More addresses than anybody's name has; what is beyond them is not looked at.
     private static let addressLimit = 64
 
@@ -22,8 +24,6 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
         let host: [UInt8]
         /// Under the resolver's lock: nil once it is cancelled or answered.
         var completion: ((Request, Resolution) -> Void)?
-        /// Under the resolver's lock.
-        var isRunning = false
 
         init(host: [UInt8], completion: @escaping (Request, Resolution) -> Void) {
             self.host = host
@@ -32,8 +32,8 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
     }
 
     private let lock = Lock()
-    private var waiting = Fifo<Request>()
-    private var threads = 0
+    private var waiting: [Request] = []
+    private var running: [Request] = []
 
     /// Begins a look-up.
     ///
@@ -44,24 +44,10 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
         _ host: [UInt8], completion: @escaping (Request, Resolution) -> Void
     ) throws(Errno) -> Request {
         let request = Request(host: host, completion: completion)
-        let needsThread = lock.withLock {
+        try lock.withLock { () throws(Errno) in
+            // Under the lock, so that nobody relies on a thread that is not to be.
+            if mayRun(request), try startThread(request) { return }
             waiting.append(request)
-            guard threads < HostResolver.threadLimit else { return false }
-            threads += 1
-            return true
-        }
-        guard needsThread else { return request }
-        do throws(Errno) {
-            try Thread.start(name: HostResolver.threadName, stackSize: Thread.resolverStack) { self.work() }
-        } catch {
-            let isAlone = lock.withLock {
-                threads -= 1
-                return threads == 0
-            }
-            // Another thread will come to it.
-            guard isAlone else { return request }
-            _ = cancel(request)
-            throw error
         }
         return request
     }
@@ -71,39 +57,53 @@ package final class HostResolver: ProcessObject, @unchecked Sendable {
         let (completion, isRunning) = lock.withLock {
             let completion = request.completion
             request.completion = nil
-            return (completion, request.isRunning)
+            waiting.removeAll { $0 === request }
+            return (completion, running.contains { $0 === request })
         }
         withExtendedLifetime(completion) {}
         return isRunning
     }
 
+    private func mayRun(_ request: Request) -> Bool {
+        running.count < HostResolver.threadLimit
+            && running.count { $0.host == request.host } < HostResolver.threadLimitForHost
+    }
+
+    /// False when there cannot be one more, but those that there are will come to it.
+    private func startThread(_ request: Request) throws(Errno) -> Bool {
+        running.append(request)
+        do throws(Errno) {
+            try Thread.start(name: HostResolver.threadName, stackSize: Thread.resolverStack) { self.work(request) }
+            return true
+        } catch {
+            running.removeLast()
+            if running.isEmpty { throw error }
+            return false
+        }
+    }
+
     private static var threadName: [UInt8] { [UInt8]("reach-resolver") }
 
-    private func work() {
-        while let request = next() {
+    private func work(_ first: Request) {
+        var next: Request? = first
+        while let request = next {
             let answer = HostResolver.lookUp(request.host)
-            let completion = lock.withLock {
+            let completion: ((Request, Resolution) -> Void)?
+            (completion, next) = lock.withLock {
                 let completion = request.completion
                 request.completion = nil
-                request.isRunning = false
-                return completion
+                running.removeAll { $0 === request }
+                return (completion, takeNext())
             }
             completion?(request, answer)
         }
     }
 
-    /// The next look-up that is still wanted. Nil ends the thread.
-    private func next() -> Request? {
-        lock.withLock {
-            while let request = waiting.popFirst() {
-                if request.completion != nil {
-                    request.isRunning = true
-                    return request
-                }
-            }
-            threads -= 1
-            return nil
-        }
+    /// What the thread that became free is to do; nil ends it.
+    private func takeNext() -> Request? {
+        guard let place = waiting.firstIndex(where: mayRun) else { return nil }
+        running.append(waiting[place])
+        return waiting.remove(at: place)
     }
 
     /// Asks libc. Every answer is checked: addresses of other families, of wrong lengths and repeated ones are left

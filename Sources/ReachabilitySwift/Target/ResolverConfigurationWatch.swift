@@ -88,6 +88,7 @@ package final class ResolverConfigurationWatch {
     private func watchTarget() {
         let path = [UInt8](ResolverConfigurationWatch.file)
         let oldDirectory = targetDirectory
+        let oldFile = targetFile
         targetFile = watch(path, onFile)
         targetDirectory = -1
         targetName = []
@@ -97,6 +98,8 @@ package final class ResolverConfigurationWatch {
             targetDirectory = watch([UInt8](target[..<slash]), inDirectory)
             targetName = [UInt8](target[(slash + 1)...])
         }
+        // A file that is kept under another name would be watched for ever.
+        if oldFile >= 0, oldFile != targetFile { _ = inotify_rm_watch(fd.rawValue, oldFile) }
         if oldDirectory >= 0, oldDirectory != targetDirectory, oldDirectory != etc {
             _ = inotify_rm_watch(fd.rawValue, oldDirectory)
         }
@@ -112,15 +115,21 @@ package final class ResolverConfigurationWatch {
         }
     }
 
-    /// Where a path leads when all links are followed.
+    /// Where a path leads when all links are followed; a link to what does not exist, when that one is.
     private static func resolved(_ path: [UInt8]) -> [UInt8]? {
         var path = path
         path.append(0)
-        let result = path.withUnsafeBytes { bytes in
-            bytes.baseAddress.flatMap { realpath($0.assumingMemoryBound(to: CChar.self), nil) }
+        return path.withUnsafeBytes { bytes -> [UInt8]? in
+            guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return nil }
+            if let result = realpath(start, nil) {
+                defer { free(result) }
+                return [UInt8](UnsafeRawBufferPointer(start: result, count: strlen(result)))
+            }
+            let target = [CChar](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+                count = max(0, buffer.baseAddress.map { readlink(start, $0, buffer.count) } ?? 0)
+            }
+            let bytes = target.map { UInt8(bitPattern: $0) }
+            return bytes.first == UInt8(ascii: "/") ? bytes : [UInt8](directory) + [UInt8(ascii: "/")] + bytes
         }
-        guard let result else { return nil }
-        defer { free(result) }
-        return [UInt8](UnsafeRawBufferPointer(start: result, count: strlen(result)))
     }
 }
