@@ -38,7 +38,7 @@ $(SUPPORT_LIB): $(SUPPORT_OBJECTS)
 	$(AR) rcs $@ $^
 
 # A test program is one source file; a folder's programs are those listed here.
-NAMESPACE_TESTS := situations sequence callbacks lifetimes names monitors confirm
+NAMESPACE_TESTS := situations sequence callbacks lifetimes names monitors confirm failures
 ABI_TESTS       := arguments refusals concurrency guest queues
 
 NAMESPACE_PROGRAMS := $(addprefix $(BUILD)/tests/,$(NAMESPACE_TESTS))

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/ethtool.h>
+#include <linux/fib_rules.h>
 #include <linux/filter.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>

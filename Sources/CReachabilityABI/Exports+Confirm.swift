@@ -14,7 +14,7 @@ public func reachConfirm(
         guard let target = Handle.object(target, as: ReachabilityTarget.self),
             let queue = Handle.object(queue, as: ReachabilityQueue.self), let callback
         else { throw .invalidArgument }
-        return try target.confirm(timeout: timeout, on: queue) { target, isOnline, flags in
+        return try target.confirm(timeout: timeout, on: queue) { target, isOnline, flags, _ in
             callback(Handle.borrow(target), isOnline, flags.rawValue, info.pointer)
         }
     } catch {

@@ -71,7 +71,8 @@ public func reachMonitorIsReachable(_ monitor: OpaquePointer?) -> Bool {
 public func reachMonitorSetHost(_ monitor: OpaquePointer?, _ host: UnsafePointer<CChar>?) -> Bool {
     do throws(Errno) {
         guard let host else { throw .invalidArgument }
-        try Monitor.objectOrShared(monitor).setHost(CText.bytes(host))
+        let bytes = CText.bytes(host)
+        if let core = Monitor.object(monitor) { try core.setHost(bytes) } else { try MonitorCore.setSharedHost(bytes) }
         return true
     } catch {
         return fail(error, false)

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -316,6 +317,44 @@ static void asking_under_signals(void *argument)
     reach_release(internet);
 }
 
+static void not_answered(reach_target *target, bool online, reach_flags flags, void *info)
+{
+    (void)target;
+    (void)online;
+    (void)flags;
+    (void)info;
+    fail_scenario(__FILE__, __LINE__, "an answer came");
+}
+
+/* A child's numbers are none of its parent's, or it would cancel its own confirmation with one of those. */
+static void numbers_over_a_fork(void *argument)
+{
+    (void)argument;
+    network("veth wan0 10.1.0.2/24\n");
+    reach_target *internet = target("0.0.0.0");
+    reach_queue *queue = reach_queue_create_manual();
+    uint64_t parents = reach_confirm(internet, -1, queue, not_answered, NULL, NULL);
+    require(parents != 0);
+    fflush(NULL);
+    pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        reach_queue *own = reach_queue_create_manual();
+        uint64_t id = reach_confirm(internet, -1, own, not_answered, NULL, NULL);
+        require(id != 0 && id != parents);
+        require_refused(reach_confirm_cancel(parents), false, ENOENT);
+        require(reach_confirm_cancel(id));
+        reach_queue_release(own);
+        _exit(0);
+    }
+    int status;
+    require_int(waitpid(child, &status, 0), child);
+    require_int(status, 0);
+    require(reach_confirm_cancel(parents));
+    reach_queue_release(queue);
+    reach_release(internet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +365,7 @@ int main(void)
         namespace_test(fork_and_close_everything),
         namespace_test(fork_while_threads_ask),
         namespace_test(asking_under_signals),
+        namespace_test(numbers_over_a_fork),
     };
     return cmocka_run_group_tests_name("concurrency", tests, NULL, NULL);
 }

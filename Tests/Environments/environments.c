@@ -1110,6 +1110,32 @@ static void as_ordinary_user(void *argument)
     run_in_namespace(&state);
 }
 
+/* Rules that tell users apart, and a process that becomes another user, as daemons do: the answer is that user's. */
+static void as_another_user(void *argument)
+{
+    (void)argument;
+    if (geteuid() != 0 || unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) {
+        skip_scenario("only root can become another user");
+    }
+    network("link set lo up\nveth wan0 10.1.0.2/24\nroute add default via 10.1.0.1 table 100\n"
+            "rule add uidrange 0-0 lookup 100\n");
+    reach_target *asked = target("198.51.100.9");
+    reach_target *internet = target("0.0.0.0");
+    for (int round = 0; round < 2; round++) {
+        require_flags(asked, REACH_FLAG_REACHABLE);
+        require_flags(internet, REACH_FLAG_REACHABLE);
+        require(seteuid(65534) == 0);
+        require_flags(asked, 0);
+        require_flags(internet, 0);
+        reach_target *fresh = target("198.51.100.9");
+        require_flags(fresh, 0);
+        reach_release(fresh);
+        require(seteuid(0) == 0);
+    }
+    reach_release(asked);
+    reach_release(internet);
+}
+
 int main(void)
 {
     static const int refusals[] = { EPERM, EACCES, EAFNOSUPPORT, EPROTONOSUPPORT };
@@ -1163,6 +1189,7 @@ int main(void)
         namespace_test(lied_to),
         namespace_test(namespace_is_left),
         process_test(as_ordinary_user),
+        process_test(as_another_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

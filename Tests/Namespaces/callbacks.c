@@ -321,6 +321,157 @@ static void eleven_changes(void *argument)
     desk_free(&desk);
 }
 
+/* A setting is no route and no link, and decides which routes count all the same. */
+static const struct walk setting_walk = {
+    "198.51.100.9",
+    "link set lo up\nveth wan0 10.1.0.2/24\nveth wan1 10.2.0.2/24\nroute add default via 10.1.0.1 metric 10\n"
+    "route add default via 10.2.0.1 metric 20\npull wan0\n",
+    {
+        { "sysctl net/ipv4/conf/all/ignore_routes_with_linkdown 1", YES, YES },
+        { "sysctl net/ipv4/conf/all/ignore_routes_with_linkdown 0", NO, NO },
+        { "sysctl net/ipv4/conf/wan0/ignore_routes_with_linkdown 1", YES, YES },
+        { NULL, 0, 0 },
+    },
+};
+
+static const struct walk source_walk = {
+    "2001:db8:ffff::9",
+    "link set lo up\nveth wan0 2001:db8:1::2/64\nroute add ::/0 from 2001:db8:1::/64 via 2001:db8:1::1 dev wan0\n",
+    {
+        /* Of sources that are equally good the kernel takes the newest, which this route is not for. */
+        { "address add 2001:db8:7::2/64 dev wan0 nodad", NO, NO },
+        { "address change 2001:db8:7::2/64 dev wan0 preferred_lft 0", YES, YES },
+        { "address del 2001:db8:1::2/64 dev wan0", NO, NO },
+        { "route add ::/0 from 2001:db8:7::/64 via fe80::1 dev wan0", YES, YES },
+        { "route del ::/0 from 2001:db8:7::/64 via fe80::1 dev wan0", NO, NO },
+        { NULL, 0, 0 },
+    },
+};
+
+static const struct walk source_rule_walk = {
+    "198.51.100.9",
+    "link set lo up\nveth wan0 10.1.0.2/24\nroute add default via 10.1.0.1\n",
+    {
+        { "rule add from 10.1.0.2 prohibit", NO, NO },
+        { "rule del from 10.1.0.2 prohibit", YES, YES },
+        { NULL, 0, 0 },
+    },
+};
+
+/* A route that ends by itself ends without a word: the kernel tells of it when it clears it away, much later. */
+static void a_route_ends_by_itself(void *argument)
+{
+    network("link set lo up\nveth wan0 2001:db8:1::2/64\nroute add ::/0 via 2001:db8:1::1 dev wan0 expires 2\n");
+    struct desk desk = desk_create(argument);
+    reach_target *internet = target("0.0.0.0");
+    reach_target *kept = target("2001:db8:ffff::9");
+    watch(&desk, internet);
+    require_flags(kept, YES);
+    require(path_of(kept).generation != 0);
+    require_event(desk.recorder, desk.manual, internet, NO);
+    /* The kernel says so to whoever asks; and so does the one who has asked before. */
+    require(!ip_try("-6 route get 2001:db8:ffff::9"));
+    require_flags(internet, NO);
+    require_flags(kept, NO);
+    network("route replace ::/0 via 2001:db8:1::1 dev wan0\n");
+    require_event(desk.recorder, desk.manual, internet, YES);
+    require_flags(kept, YES);
+    reach_release(kept);
+    unwatch(&desk, internet);
+    desk_free(&desk);
+}
+
+/* Of equal default routes the kernel leaves one whose router does not answer, and does not say so. */
+static void another_router_takes_over(void *argument)
+{
+    network("link set lo up\nveth wan0 10.1.0.2/24\nveth wan1 10.2.0.2/24\nroute add default via 10.1.0.1\n"
+            "route append default via 10.2.0.1\n"
+            "neighbour add 10.2.0.1 lladdr 02:00:00:00:00:09 dev wan1\n");
+    struct desk desk = desk_create(argument);
+    reach_target *internet = target("0.0.0.0");
+    watch(&desk, internet);
+    require_text(path_of(internet).interface_name, "wan0");
+    network("pull wan0\n");
+    require_event(desk.recorder, desk.manual, internet, NO);
+    ip("neighbour add 10.1.0.1 dev wan0 nud failed");
+    require_event(desk.recorder, desk.manual, internet, YES);
+    require_text(path_of(internet).interface_name, "wan1");
+    unwatch(&desk, internet);
+    desk_free(&desk);
+}
+
+/* ----------------------------------------------------------------------------- changes that somebody else took --- */
+
+static void take_the_route_away(reach_target *changed, reach_flags flags, void *info)
+{
+    record_event(changed, flags, info);
+    if (flags != NO) {
+        ip("route del 192.0.2.0/24");
+    }
+}
+
+static void pay_no_heed(reach_target *asked, bool online, reach_flags flags, void *info)
+{
+    (void)asked;
+    (void)online;
+    (void)flags;
+    (void)info;
+}
+
+/* A confirmation that is to be answered looks once more, and so may be the one that reads of somebody else's change. */
+static void heard_by_a_confirmation(void *argument)
+{
+    network("link set lo up\nveth wan0 10.1.0.2/24\n");
+    struct desk desk = desk_create(argument);
+    reach_target *watched = target("192.0.2.1");
+    reach_target *asked = target("192.0.2.9");
+    require(reach_set_callback(watched, take_the_route_away, desk.recorder, record_release));
+    require(reach_set_queue(watched, desk.queue));
+    uint64_t id = reach_confirm(asked, -1, desk.queue, pay_no_heed, NULL, NULL);
+    require_message(id != 0, "%s", errno_name(errno));
+    for (int round = 0; round < 5; round++) {
+        ip("route add 192.0.2.0/24 via 10.1.0.1");
+        require_event(desk.recorder, desk.manual, watched, YES);
+        require_event(desk.recorder, desk.manual, watched, NO);
+    }
+    reach_confirm_cancel(id);
+    reach_release(asked);
+    unwatch(&desk, watched);
+    desk_free(&desk);
+}
+
+/* Somebody who asks and is told of a change has to be told when it is undone, though no callback told of it. */
+static void undone_after_somebody_looked(void *argument)
+{
+    (void)argument;
+    network("link set lo up\nveth wan0 10.1.0.2/24\nroute add default via 10.1.0.1\n");
+    struct desk desk = desk_create(&by_hand);
+    reach_target *watched[] = { target("0.0.0.0"), target("198.51.100.9"), target_pair("10.1.0.2", "198.51.100.9") };
+    enum { count = sizeof watched / sizeof *watched };
+    for (int index = 0; index < count; index++) {
+        watch(&desk, watched[index]);
+        for (int round = 0; round < 2; round++) {
+            network("route del default\n");
+            if (round == 0) {
+                require_flags(watched[index], NO);
+            } else {
+                require_int(path_of(watched[index]).flags, NO);
+            }
+            network("route add default via 10.1.0.1\n");
+            require_event(desk.recorder, desk.manual, watched[index], YES);
+            require_no_event(desk.recorder, desk.barrier);
+        }
+        /* Who looks again when it is undone knows that already. */
+        network("route del default\n");
+        require_flags(watched[index], NO);
+        network("route add default via 10.1.0.1\n");
+        require_flags(watched[index], YES);
+        require_no_event(desk.recorder, desk.barrier);
+        unwatch(&desk, watched[index]);
+    }
+    desk_free(&desk);
+}
+
 /* -------------------------------------------------------------------------------------------- what is not told --- */
 
 #define ONLINE_NETWORK "link set lo up\nveth wan0 10.1.0.2/24 2001:db8:1::2/64\nroute add default via 10.1.0.1\n" \
@@ -925,11 +1076,18 @@ int main(void)
         WALK(egress_walk, "changes of the link alone"),
         WALK(tunnel_walk, "changes of a tunnel"),
         WALK(offline_walk, "changes while offline"),
+        WALK(setting_walk, "changes of settings"),
+        WALK(source_walk, "changes of routes for one source"),
+        WALK(source_rule_walk, "changes of rules for one source"),
+        BOTH(a_route_ends_by_itself),
+        BOTH(another_router_takes_over),
         BOTH(scheduling_tells_nothing),
         BOTH(containers_tell_nothing),
         BOTH(address_detection_tells_nothing),
         BOTH(other_details_tell_nothing),
         namespace_test(undone_changes_tell_nothing),
+        namespace_test(undone_after_somebody_looked),
+        BOTH(heard_by_a_confirmation),
         BOTH(asking_takes_nothing_away),
         BOTH(router_advertisements),
         BOTH(many_targets_on_one_queue),

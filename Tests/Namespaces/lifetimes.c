@@ -778,6 +778,67 @@ static void require_child(pid_t child)
     require_message(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child failed");
 }
 
+static pid_t forked_inside;
+
+static void fork_inside(reach_target *target, reach_flags flags, void *info)
+{
+    if (forked_inside == 0) {
+        fflush(NULL);
+        forked_inside = fork();
+        if (forked_inside == 0) {
+            /* Back into the library, which is not to go on with what is the parent's. Its threads block every signal. */
+            sigset_t none;
+            sigemptyset(&none);
+            pthread_sigmask(SIG_SETMASK, &none, NULL);
+            alarm((unsigned)deadline_ms() / 1000);
+            return;
+        }
+    }
+    record_event(target, flags, info);
+}
+
+/* A child that is forked inside a callback, and returns from it, takes nothing from its parent. */
+static void fork_inside_a_callback(void *argument)
+{
+    bool manual = *(int *)argument != 0;
+    pid_t parent = getpid();
+    network(ONLINE_NETWORK);
+    reach_queue *queue = manual ? reach_queue_create_manual() : reach_queue_create("parent");
+    struct recorder *recorder = recorder_create();
+    reach_target *watched[] = { target("0.0.0.0"), target("198.51.100.9") };
+    for (int index = 0; index < 2; index++) {
+        require(reach_set_callback(watched[index], fork_inside, recorder, NULL));
+        require(reach_set_queue(watched[index], queue));
+    }
+    network(GO_OFFLINE);
+    if (manual) {
+        int callouts = reach_queue_dispatch(queue, deadline_ms());
+        if (getpid() != parent) {
+            require_int(callouts, -1);
+            require_int(errno, ESTALE);
+            _exit(0);
+        }
+        require_int(callouts, 2);
+    }
+    for (int index = 0; index < 2; index++) {
+        require_int(next_event(recorder, manual ? queue : NULL).flags, NO);
+    }
+    require_child(forked_inside);
+    for (int time = 0; time < 10; time++) {
+        network(time % 2 == 0 ? GO_ONLINE : GO_OFFLINE);
+        for (int index = 0; index < 2; index++) {
+            require_int(next_event(recorder, manual ? queue : NULL).flags, time % 2 == 0 ? YES : NO);
+        }
+    }
+    for (int index = 0; index < 2; index++) {
+        require(reach_set_queue(watched[index], NULL));
+        require(reach_queue_flush(queue));
+        reach_release(watched[index]);
+    }
+    reach_queue_release(queue);
+    recorder_free(recorder);
+}
+
 static void fork_with_a_scheduled_target(void *argument)
 {
     bool manual = *(int *)argument != 0;
@@ -996,6 +1057,7 @@ int main(void)
         namespace_test(manual_queues_in_epoll),
         namespace_test(changes_as_data),
         namespace_test(signals_during_waits),
+        BOTH(fork_inside_a_callback),
         BOTH(fork_with_a_scheduled_target),
         BOTH(resume_from_suspend),
     };

@@ -1350,6 +1350,32 @@ static void shared_at_first_use(void *argument)
     }
 }
 
+/* Who sets the shared monitor's host before anything else does not have the one it begins with looked up. */
+static void shared_begins_with_another_host(void *argument)
+{
+    (void)argument;
+    network(ONLINE_NETWORK);
+    etc_own();
+    struct dns_fake *server = dns_fake_start(1, dns_failing);
+    etc_name_server(1);
+    require_refused(reach_monitor_set_host(NULL, ""), false, EINVAL);
+    require(reach_monitor_set_host(NULL, "asked.test"));
+    require_host(NULL, "asked.test");
+    dns_fake_wait(server, "asked.test", 1);
+    require_int(dns_fake_queries(server, "apple.com"), 0);
+}
+
+/* What is refused starts nothing. */
+static void refused_hosts_start_nothing(void *argument)
+{
+    (void)argument;
+    size_t threads = count_threads();
+    size_t descriptors = count_descriptors();
+    require_refused(reach_monitor_create(""), NULL, EINVAL);
+    require_int(count_threads(), threads);
+    require_int(count_descriptors(), descriptors);
+}
+
 static void shared_is_like_others(void *argument)
 {
     network("link set lo up\nveth wan0 10.1.0.2/24\n");
@@ -1800,6 +1826,8 @@ int main(void)
         BOTH(many_monitors),
         namespace_test(shared_at_first_use),
         BOTH(shared_is_like_others),
+        namespace_test(shared_begins_with_another_host),
+        namespace_test(refused_hosts_start_nothing),
         namespace_test_with("without_descriptors, own monitor", without_descriptors, NULL),
         namespace_test_with("without_descriptors, shared monitor", without_descriptors, &yes),
         BOTH(forked),

@@ -8,7 +8,10 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +289,78 @@ static void linked_resolv_conf(void *argument)
 }
 
 /* ----------------------------------------------------------------------------------------------------- the path --- */
+
+/* A link whose file is yet to come, as the programs that make it leave one at boot. */
+static void dangling_resolv_conf(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, NULL);
+    dns_start(2, "--host-record=moving.test,10.1.0.2", NULL);
+    require(mkdir("/etc/one", 0755) == 0);
+    require(unlink("/etc/resolv.conf") == 0 && symlink("one/file", "/etc/resolv.conf") == 0);
+    struct watched name = watch("moving.test");
+    expect(&name, reachable);
+    expect(&name, 0);
+    name_server_in("/etc/one/file", 2, true);
+    expect(&name, own);
+    end(&name);
+}
+
+/* The file that the link leads to goes, and comes again. */
+static void recreated_resolv_conf(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, NULL);
+    dns_start(2, "--host-record=moving.test,10.1.0.2", NULL);
+    require(mkdir("/etc/one", 0755) == 0);
+    name_server_in("/etc/one/file", 2, true);
+    require(unlink("/etc/resolv.conf") == 0 && symlink("one/file", "/etc/resolv.conf") == 0);
+    struct watched name = watch("moving.test");
+    expect(&name, reachable);
+    expect(&name, own);
+    require(unlink("/etc/one/file") == 0);
+    expect(&name, 0);
+    name_server_in("/etc/one/file", 2, true);
+    expect(&name, own);
+    end(&name);
+}
+
+static size_t count_watches(void)
+{
+    size_t count = 0;
+    char line[512];
+    FILE *watches = popen("cat /proc/$PPID/fdinfo/*", "r");
+    require(watches != NULL);
+    while (fgets(line, sizeof line, watches) != NULL) {
+        count += strncmp(line, "inotify wd:", 11) == 0;
+    }
+    pclose(watches);
+    return count;
+}
+
+/* A program that keeps its old files under other names does not make the library watch them all. */
+static void kept_resolv_confs(void *argument)
+{
+    (void)argument;
+    online_network();
+    dns_start(1, "--host-record=known.test,10.1.0.9", NULL);
+    struct watched name = watch("known.test");
+    expect(&name, reachable);
+    expect(&name, on_link);
+    size_t watches = count_watches();
+    require(watches > 0);
+    for (int time = 0; time < 20; time++) {
+        char kept[64];
+        snprintf(kept, sizeof kept, "/etc/resolv.conf.%d", time);
+        require(rename("/etc/resolv.conf", kept) == 0);
+        etc_name_server(1);
+        require(reach_queue_dispatch(name.queue, 0) >= 0);
+        require_message(count_watches() <= watches, "%zu watches, not %zu", count_watches(), watches);
+    }
+    end(&name);
+}
 
 static void route_goes_and_comes(void *argument)
 {
@@ -855,6 +930,114 @@ static void a_thousand_names(void *argument)
     recorder_free(events);
 }
 
+/* However often a name is given up that hangs, it does not take the threads that others need. */
+static void one_name_takes_few_threads(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "203.0.113.9 known.test\n");
+    dns_fake_start(1, dns_silent);
+    etc_name_server(1);
+    reach_target *stuck = target_name("stuck.test");
+    reach_target *known = target_name("known.test");
+    reach_queue *queue = reach_queue_create_manual();
+    size_t threads = count_threads();
+    for (int time = 0; time < 50; time++) {
+        require_refused(reach_wait(stuck, 1, NULL), false, ETIMEDOUT);
+        require(reach_set_queue(stuck, queue));
+        require(reach_set_queue(stuck, NULL));
+        require_message(count_threads() <= threads + 2, "%zu threads look up one name", count_threads() - threads);
+    }
+    require_message(reach_wait(known, deadline_ms(), NULL), "%s", errno_name(errno));
+    reach_queue_release(queue);
+    reach_release(stuck);
+    reach_release(known);
+}
+
+struct mover {
+    reach_target *name;
+    atomic_int round, done;
+};
+
+static void *unschedule_each_round(void *argument)
+{
+    struct mover *mover = argument;
+    for (int round = 0; round >= 0;) {
+        int next = atomic_load(&mover->round);
+        if (next != round && next >= 0) {
+            reach_set_queue(mover->name, NULL);
+            atomic_store(&mover->done, next);
+        }
+        round = next;
+    }
+    return NULL;
+}
+
+/* A name that is taken off a queue by one thread and put onto one again by another at the same time: what was found out
+ * for the new place is not lost with the old one. */
+static void moved_by_two_threads(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "203.0.113.9 known.test\n");
+    reach_queue *queue = reach_queue_create("moves");
+    struct mover mover = { .name = target_name("known.test") };
+    reach_target *other = target_name("known.test");
+    require(reach_set_queue(other, queue));
+    require(reach_set_queue(mover.name, queue));
+    pthread_t thread;
+    require_int(pthread_create(&thread, NULL, unschedule_each_round, &mover), 0);
+    for (int round = 1; round <= 300; round++) {
+        atomic_store(&mover.round, round);
+        while (!reach_set_queue(mover.name, queue)) {
+            require_int(errno, EBUSY);
+        }
+        while (atomic_load(&mover.done) != round) {
+            sched_yield();
+        }
+        if (reach_set_queue(mover.name, queue)) {
+            continue; /* it was put there before it was taken off */
+        }
+        require_int(errno, EBUSY);
+        int64_t end = now_ms() + deadline_ms();
+        while (path_of(mover.name).reason != REACH_REASON_REACHABLE) {
+            require_message(now_ms() < end, "in round %d its addresses are not known", round);
+            sched_yield();
+        }
+    }
+    atomic_store(&mover.round, -1);
+    require_int(pthread_join(thread, NULL), 0);
+    require(reach_set_queue(mover.name, NULL));
+    require(reach_set_queue(other, NULL));
+    reach_release(mover.name);
+    reach_release(other);
+    reach_queue_release(queue);
+}
+
+/* What the parent found out about a name that it has scheduled is not known to a child that has not. */
+static void found_out_by_the_parent(void *argument)
+{
+    (void)argument;
+    online_network();
+    etc_replace("hosts", "10.1.0.9 known.test\n");
+    struct watched name = watch("known.test");
+    expect(&name, reachable);
+    expect(&name, on_link);
+    fflush(NULL);
+    pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        require_flags(name.name, reachable);
+        require_int(path_of(name.name).reason, REACH_REASON_NOT_RESOLVED);
+        _exit(0);
+    }
+    int status;
+    require_int(waitpid(child, &status, 0), child);
+    require_int(status, 0);
+    require_flags(name.name, on_link);
+    end(&name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -866,6 +1049,9 @@ int main(void)
         namespace_test(new_resolv_conf),
         namespace_test(mounted_resolv_conf),
         namespace_test(linked_resolv_conf),
+        namespace_test(dangling_resolv_conf),
+        namespace_test(recreated_resolv_conf),
+        namespace_test(kept_resolv_confs),
         namespace_test(route_goes_and_comes),
         namespace_test(offline_from_the_start),
         namespace_test(name_comes_true_with_the_path),
@@ -888,6 +1074,9 @@ int main(void)
         namespace_test(asking_while_it_hangs),
         namespace_test(equal_names_share),
         namespace_test(known_to_the_queue),
+        namespace_test(one_name_takes_few_threads),
+        namespace_test(moved_by_two_threads),
+        namespace_test(found_out_by_the_parent),
         namespace_test(a_thousand_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

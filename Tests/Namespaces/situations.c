@@ -1258,6 +1258,70 @@ static const struct situation situations[] = {
             { PUBLIC4, ONLINE, YES, "wan0", NULL, "10.1.0.2", 0 },
         },
     },
+    {
+        /* Connections ask again with the source that they would have. */
+        "rules for a source that is not bound",
+        LAN4 SECOND_LAN46 DEFAULT4 "route add default via 10.2.0.1 table 100\nrule add from 10.1.0.2 lookup 100\n",
+        {
+            { PUBLIC4, ONLINE, YES, "wan1", "10.2.0.1", "10.1.0.2", 0 },
+            { "zero", ONLINE, YES, "wan1", NULL, NULL, 0 },
+            { "10.1.0.2 > " PUBLIC4, ONLINE, YES, "wan1", "10.2.0.1", "10.1.0.2", 0 },
+            { "10.1.0.77", ONLINE, YES, "wan1", "10.2.0.1", "10.1.0.2", 0 },
+        },
+    },
+    {
+        "a rule that prohibits the source that is not bound",
+        LAN4 DEFAULT4 "rule add from 10.1.0.2 prohibit\n",
+        {
+            { PUBLIC4, OFFLINE, REACH_REASON_PROHIBITED, NULL, NULL, NULL, 0 },
+            { "zero", OFFLINE, ANY_REASON, NULL, NULL, NULL, 0 },
+            { "10.1.0.2", OWN, YES, NULL, "", "10.1.0.2", 0 },
+        },
+    },
+    {
+        "a default route for one source, IPv6",
+        LAN6 "route add ::/0 from 2001:db8:1::/64 via 2001:db8:1::1 dev wan0\n",
+        {
+            { PUBLIC6, ONLINE, YES, "wan0", "2001:db8:1::1", "2001:db8:1::2", 0 },
+            { "zero", ONLINE, YES, "wan0", NULL, "2001:db8:1::2", 0 },
+            { "2001:db8:1::2 > " PUBLIC6, ONLINE, YES, "wan0", NULL, "2001:db8:1::2", 0 },
+        },
+    },
+    {
+        "a default route for a source that this machine has not, IPv6",
+        LAN6 "route add ::/0 from 2001:db8:7::/64 via 2001:db8:1::1 dev wan0\n",
+        {
+            { PUBLIC6, OFFLINE, NO_ROUTE, NULL, NULL, NULL, 0 },
+            { "zero", OFFLINE, ANY_REASON, NULL, NULL, NULL, 0 },
+        },
+    },
+    {
+        /* An address for use inside a site is no source for the world while there is another one. */
+        "default routes for a source, with an address for inside only, IPv6",
+        "veth wan0 fd00:1::2/64 2001:db8:1::2/64\n"
+        "route add ::/0 from 2001:db8:1::/64 via fe80::1 dev wan0\nroute add unreachable ::/0 from fd00:1::/64\n",
+        {
+            { PUBLIC6, ONLINE, YES, "wan0", "fe80::1", "2001:db8:1::2", 0 },
+            { "fd00:1::2 > " PUBLIC6, OFFLINE, ANY_REASON, NULL, NULL, NULL, 0 },
+        },
+    },
+    {
+        "a default route for one source over a dead link, IPv6",
+        LAN6 "route add ::/0 from 2001:db8:1::/64 via 2001:db8:1::1 dev wan0\npull wan0\n",
+        {
+            { PUBLIC6, OFFLINE, ANY_REASON, NULL, NULL, NULL, 0 },
+        },
+    },
+    {
+        "pairs with a link-local side",
+        "veth wan0 fe80::5/64\nveth wan1 fe80::6/64\npull wan0\n",
+        {
+            { "fe80::6%wan1 > fe80::77", DIRECT, YES, "wan1", "", "fe80::6", 0 },
+            { "fe80::5%wan0 > fe80::77", OFFLINE, ANY_REASON, NULL, NULL, NULL, 0 },
+            { "fe80::6%wan1 > fe80::77%wan1", DIRECT, YES, "wan1", "", "fe80::6", 0 },
+            { "fe80::6%wan1 > fe80::77%wan0", OFFLINE, ANY_REASON, NULL, NULL, NULL, 0 },
+        },
+    },
     /* ------------------------------------------------------------------------------------------ names that are text */
     {
         "text that is an address",
@@ -1317,6 +1381,9 @@ static void check_target(const struct question *question, const char *how, reach
                     question->flags);
     reach_path path = path_of(target);
     require_message(path.flags == flags, "%s (%s): the flags of the path are 0x%x", question->about, how, path.flags);
+    require_message(flags != 0 || (path.ipv4_usable == 0 && path.ipv6_usable == 0),
+                    "%s (%s): not reachable, and yet by IPv4 %u, by IPv6 %u", question->about, how, path.ipv4_usable,
+                    path.ipv6_usable);
 
     if (question->reason != ANY_REASON) {
         int reason = question->reason == CARRIER_REASON ? carrier_reason(path.interface_name) : question->reason;

@@ -105,6 +105,28 @@ let confirmScenarios = [
         while released != nil { await Task.yield() }
     },
 
+    AsyncScenario("confirm: at a deadline at which the kernel cannot be asked there is an error, and no answer") {
+        _ = Network.addEthernet()
+        let target = try ReachabilityTarget(host: Network.elsewhere)
+        check(try await target.confirm(timeout: .zero), equals: [], "offline")
+        let pending = Task { try await target.confirm(timeout: .milliseconds(500)) }
+        for _ in 0..<1000 { await Task.yield() }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let usual = limit
+        limit.rlim_cur = 0
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        closeNetlinkSockets()
+        do {
+            fail("answered \(try await pending.value)")
+        } catch {
+            check(error is Errno, "\(error)")
+        }
+        limit = usual
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        check(try await target.confirm(timeout: .zero), equals: [], "offline, as before")
+    },
+
     AsyncScenario("wait: on the calling thread") {
         let ethernet = Network.addEthernet()
         let target = ReachabilityTarget.internet
@@ -124,6 +146,18 @@ private func expectCancelled(_ task: Task<ReachabilityFlags, any Error>) async {
         fail("answered \(try await task.value)")
     } catch {
         check(error is CancellationError, "\(error)")
+    }
+}
+
+/// As daemons do that close every descriptor that they find.
+private func closeNetlinkSockets() {
+    for descriptor in Int32(3)..<256 {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isSocket = withUnsafeMutableBytes(of: &address) { bytes in
+            getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length) == 0
+        }
+        if isSocket, Int32(address.ss_family) == AF_NETLINK { close(descriptor) }
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The libreach authors
 // SPDX-License-Identifier: MIT
 
+import Synchronization
+
 /// What callers refer to by number: confirmations under way and observers. One for each process.
 ///
 /// Numbers count up and are never used again, so that a late cancel cannot hit somebody else's.
@@ -29,7 +31,8 @@ final class ClientRegistry: ProcessObject, @unchecked Sendable {
 
     /// No other lock is taken under it.
     private let lock = Lock()
-    private var lastID: UInt64 = 0
+    /// Goes on in a forked child, where its parent's numbers mean nothing.
+    private static let lastID = Atomic<UInt64>(0)
     /// In the order of their numbers.
     private var entries: [Entry] = []
     /// Observers of all monitors.
@@ -41,8 +44,7 @@ final class ClientRegistry: ProcessObject, @unchecked Sendable {
 
     func register(_ entry: Entry) {
         lock.withLock {
-            lastID += 1
-            entry.id = lastID
+            entry.id = ClientRegistry.lastID.wrappingAdd(1, ordering: .relaxed).newValue
             entries.append(entry)
         }
     }
@@ -91,12 +93,12 @@ final class ClientRegistry: ProcessObject, @unchecked Sendable {
     }
 
     /// The monitor that everybody shares, made by the first who asks for it.
-    func sharedMonitor() throws(Errno) -> MonitorCore {
+    func sharedMonitor(startingWith host: [UInt8]) throws(Errno) -> MonitorCore {
         if let shared = lock.withLock({ shared }) { return shared }
         return try sharing.withLock { () throws(Errno) -> MonitorCore in
             if let shared = lock.withLock({ shared }) { return shared }
             let new = MonitorCore(engine: try monitorEngine(), isShared: true)
-            try new.setHost(MonitorCore.sharedHost)
+            try new.setHost(host)
             lock.withLock { shared = new }
             return new
         }

@@ -6,9 +6,10 @@ import Synchronization
 /// One question that gets one answer worth acting on: online as soon as it is so, or offline at the deadline.
 ///
 /// The cure for "no at first, yes a second later".
-final class Confirmation: Subscription, @unchecked Sendable {
-    /// Called once, without any lock, on the thread that drives the queue.
-    typealias Answer = (ReachabilityTarget, Bool, ReachabilityFlags) -> Void
+package final class Confirmation: Subscription, @unchecked Sendable {
+    /// Called once, without any lock, on the thread that drives the queue, with the flags and whether they mean online.
+    /// With an error when the kernel could not be asked at the deadline, which is no answer of the kernel's.
+    package typealias Answer = (ReachabilityTarget, Bool, ReachabilityFlags, Errno?) -> Void
 
     /// Set before it is put on the queue.
     private var end = Deadline.never
@@ -63,8 +64,9 @@ final class Confirmation: Subscription, @unchecked Sendable {
         guard wantsCallout() else { return false }
         // Time may have passed since it was put in line, in the callouts before it.
         if !isDeadlineOver, let reactor, reactor.judgeNow(self) != nil || !wantsCallout() { return false }
-        let online = isOnline
-        settled = (online, online || current.reason != .notResolved ? current.flags : [])
+        // What could not be asked at the deadline is offline, whatever was known before.
+        let isKnown = failure == nil && (isOnline || current.reason != .notResolved)
+        settled = (failure == nil && isOnline, isKnown ? current.flags : [])
         prepared = answer
         answer = nil
         return true
@@ -76,7 +78,7 @@ final class Confirmation: Subscription, @unchecked Sendable {
         prepared = nil
         // Off the queue before the answer is given: it may release the last reference to the queue.
         finish()
-        if let settled { answer?(target, settled.online, settled.flags) }
+        if let settled { answer?(target, settled.online, settled.flags, failure) }
         return nil
     }
 
@@ -140,7 +142,7 @@ final class Confirmation: Subscription, @unchecked Sendable {
                 guard error == .interrupted else { throw error }
             }
             guard let settled = confirmation.settled else { continue }
-            if !settled.online, let failure = confirmation.failure { throw failure }
+            if let failure = confirmation.failure { throw failure }
             return settled
         }
     }
@@ -155,8 +157,7 @@ extension ReachabilityTarget {
     ///   - answer: called exactly once, unless cancelled.
     /// - Returns: a number for cancelConfirmation.
     package func confirm(
-        timeout milliseconds: Int32, on queue: ReachabilityQueue,
-        answer: @escaping (ReachabilityTarget, Bool, ReachabilityFlags) -> Void
+        timeout milliseconds: Int32, on queue: ReachabilityQueue, answer: @escaping Confirmation.Answer
     ) throws(Errno) -> UInt64 {
         if milliseconds < -1 { throw .invalidArgument }
         return try Confirmation.start(self, milliseconds: milliseconds, on: queue, answer: answer)

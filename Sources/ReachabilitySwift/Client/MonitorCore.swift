@@ -37,7 +37,9 @@ package final class MonitorCore: @unchecked Sendable {
 
     /// A monitor for a host, on the engine that all share.
     package static func start(host: [UInt8]) throws(Errno) -> MonitorCore {
-        try start(host: host, engine: try ClientRegistry.current.monitorEngine())
+        // A name that is none is to start nothing.
+        _ = try Destination(name: host)
+        return try start(host: host, engine: try ClientRegistry.current.monitorEngine())
     }
 
     package static func start(host: [UInt8], engine: ReachabilityQueue) throws(Errno) -> MonitorCore {
@@ -47,7 +49,12 @@ package final class MonitorCore: @unchecked Sendable {
     }
 
     package static func shared() throws(Errno) -> MonitorCore {
-        try ClientRegistry.current.sharedMonitor()
+        try ClientRegistry.current.sharedMonitor(startingWith: sharedHost)
+    }
+
+    /// Changes the shared monitor's host; when it is not there yet, it begins with that one.
+    package static func setSharedHost(_ host: [UInt8]) throws(Errno) {
+        try ClientRegistry.current.sharedMonitor(startingWith: host).setHost(host)
     }
 
     fileprivate func checkProcess() throws(Errno) {

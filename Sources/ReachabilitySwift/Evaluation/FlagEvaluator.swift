@@ -5,6 +5,9 @@ import CLinux
 
 /// From the kernel's answers to a verdict: a pure function, with no sockets and no memory.
 package enum FlagEvaluator {
+    /// How often the way over a link that is down is asked for again, in milliseconds.
+    private static let deadLinkPeriod: UInt64 = 5000
+
     /// Judges one answer.
     ///
     /// - Parameters:
@@ -52,7 +55,11 @@ package enum FlagEvaluator {
 
         guard let link else { return refused(verdict, .noLink) }
         if !link.isUsable {
-            guard link.isDormant else { return refused(verdict, reasonForBeingDown(link)) }
+            guard link.isDormant else {
+                // The kernel turns away from a router that does not answer, without a word; so it is asked again.
+                verdict.expiry = min(verdict.expiry, Deadline(nanoseconds: now).advanced(byMilliseconds: deadLinkPeriod))
+                return refused(verdict, reasonForBeingDown(link))
+            }
             verdict.flags = [.reachable, .transientConnection, .connectionRequired]
             if link.kind == .ppp { verdict.flags.insert(.connectionOnTraffic) }
             if link.kind == .cellular { verdict.flags.insert(.isWWAN) }

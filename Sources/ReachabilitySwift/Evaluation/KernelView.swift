@@ -24,6 +24,11 @@ package final class KernelView {
     private var links: [Link] = []
     /// What each of them is, which stays the same for as long as the link exists.
     private var kinds: [Link] = []
+    /// What the rules look at, and the addresses that packets may come from; nil when that is to be asked for.
+    private var policy: Policy?
+    private var sources: [IPAddress]?
+    /// For whom is asked, where rules tell users apart.
+    private var user: UInt32?
     private var owesBarrier = false
     /// The answers of one batch; kept so that asking allocates nothing.
     private var scratch: [RouteAnswer] = []
@@ -81,7 +86,9 @@ package final class KernelView {
             case .overflow:
                 links.removeAll(keepingCapacity: true)
                 kinds.removeAll(keepingCapacity: true)
-            case .route, .anything: break
+                forgetLists()
+            case .anything: forgetLists()
+            case .route: break
             }
             visit(event)
         }
@@ -89,38 +96,42 @@ package final class KernelView {
         return heard
     }
 
+    /// A question about which the kernel could not tell.
+    package struct Failure {
+        package let place: Int
+        package let error: Errno
+    }
+
     /// Judges questions, as many in one system call as fit.
     ///
     /// - Parameters:
     ///   - questions: what to ask.
-    ///   - deliver: takes each verdict with the place of its question, or the error by which the kernel could not tell,
-    ///   in the order of the questions.
+    ///   - verdicts: gets one for each question, in their order.
+    ///   - failures: gets those about which the kernel could not tell; their verdicts say nothing.
     /// - Throws: when the kernel could not be asked at all.
     package func judge(
-        _ questions: ArraySlice<RouteQuestion>, _ deliver: (Int, Result<Verdict, Errno>) -> Void
+        _ questions: ArraySlice<RouteQuestion>, into verdicts: inout [Verdict], failures: inout [Failure]
     ) throws(Errno) {
         let now = clock.monotonic()
-        var start = 0
-        while start < questions.count {
-            let count = min(questions.count - start, RequestSocket.batchLimit - 1)
-            let first = questions.startIndex + start
-            let batch = questions[first..<first + count]
+        var start = questions.startIndex
+        while start < questions.endIndex {
+            let end = min(start + RequestSocket.batchLimit - 1, questions.endIndex)
             // Taken out while it is used, since a look for another next hop asks meanwhile.
             var answers = scratch
             scratch = []
             defer { scratch = answers }
-            try ask(batch, into: &answers)
-            try learnLinks(batch, answers)
-            for place in 0..<count {
-                let answer = answers[place]
-                let question = batch[first + place]
-                var result = verdict(question, answer, now)
-                if case .success(let first) = result, let better = try otherHop(question, answer, first, now) {
-                    result = .success(better)
+            try askWell(questions[start..<end], into: &answers)
+            for (answer, question) in zip(answers, questions[start..<end]) {
+                do throws(Errno) {
+                    var verdict = try verdict(question, answer, now)
+                    if verdict.flags.rank < 2 { try improve(&verdict, question, answer, now) }
+                    verdicts.append(verdict)
+                } catch {
+                    failures.append(Failure(place: verdicts.count, error: error))
+                    verdicts.append(Verdict())
                 }
-                deliver(start + place, result)
             }
-            start += count
+            start = end
         }
     }
 
@@ -128,25 +139,52 @@ package final class KernelView {
     /// path" takes an answer to each.
     package func judgeInternet(_ probes: [RouteQuestion]) throws(Errno) -> Verdict {
         var verdicts = [Verdict]()
-        var failure: Errno?
-        try judge(probes[...]) { _, result in
-            switch result {
-            case .success(let verdict): verdicts.append(verdict)
-            case .failure(let error): failure = failure ?? error
-            }
-        }
+        var failures = [Failure]()
+        try judge(probes[...], into: &verdicts, failures: &failures)
         let verdict = FlagEvaluator.internetVerdict(verdicts)
-        if let failure, !verdict.flags.isOnline { throw failure }
+        if let failure = failures.first, !verdict.flags.isOnline { throw failure.error }
         return verdict
     }
 
-    private func verdict(_ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64) -> Result<Verdict, Errno> {
+    private func verdict(_ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64) throws(Errno) -> Verdict {
         let named = link(KernelView.linkToKnow(question, answer))
-        do throws(Errno) {
-            return .success(try FlagEvaluator.verdict(question, answer, link: named, now: now))
-        } catch {
-            return .failure(error)
+        return try FlagEvaluator.verdict(question, answer, link: named, now: now)
+    }
+
+    /// Puts the best of some ways in the place of a verdict, if one of them is better.
+    private func takeBest(
+        of ways: [RouteQuestion], for verdict: inout Verdict, _ now: UInt64
+    ) throws(Errno) {
+        guard !ways.isEmpty else { return }
+        var answers = [RouteAnswer]()
+        try askWell(ways[...], into: &answers)
+        for (answer, way) in zip(answers, ways) {
+            // One that cannot be told about is no better.
+            guard let found = try? self.verdict(way, answer, now), found.flags.rank > verdict.flags.rank else { continue }
+            verdict = found
         }
+    }
+
+    /// What is not the best answer may not be the kernel's last word.
+    private func improve(
+        _ verdict: inout Verdict, _ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64
+    ) throws(Errno) {
+        if case .route(let route) = answer, question.link == 0, let egress = link(route.link), !egress.isUsable {
+            try takeBest(of: try otherHops(question, route.link), for: &verdict, now)
+        } else if verdict.flags.isEmpty, verdict.path.link == 0 {
+            try takeBest(of: try withSource(question), for: &verdict, now)
+        }
+    }
+
+    /// Asks, and learns all that it takes to judge the answers.
+    private func askWell(
+        _ questions: ArraySlice<RouteQuestion>, into answers: inout [RouteAnswer]
+    ) throws(Errno) {
+        let policy = try knownPolicy()
+        try ask(questions, into: &answers)
+        if policy.looksAtSource { try askAgainWithSource(questions, &answers) }
+        try learnLinks(questions, answers)
+        try learnLifetimes(questions, &answers)
     }
 
     private func ask(_ questions: ArraySlice<RouteQuestion>, into answers: inout [RouteAnswer]) throws(Errno) {
@@ -160,7 +198,8 @@ package final class KernelView {
             if place < shift {
                 writer.askLink(wanted, sequence: sequence)
             } else {
-                writer.askRoute(questions[questions.startIndex + place - shift], listHops: false, sequence: sequence)
+                writer.askRoute(
+                    questions[questions.startIndex + place - shift], asEntry: false, user: user, sequence: sequence)
             }
         } read: { place, message in
             if place < shift {
@@ -176,35 +215,134 @@ package final class KernelView {
         if let barrierAnswer { try remember(barrierAnswer) }
     }
 
+    /// Asks how long the routes last that packets would take. The kernel says so only of the entry in its table, not of
+    /// the way of one packet, and only IPv6 has routes that go by themselves.
+    private func learnLifetimes(
+        _ questions: ArraySlice<RouteQuestion>, _ answers: inout [RouteAnswer]
+    ) throws(Errno) {
+        var places = [Int]()
+        for place in 0..<questions.count {
+            let question = questions[questions.startIndex + place]
+            guard question.destination.family == .v6, case .route(let route) = answers[place],
+                Int(route.type) == Int(RTN_UNICAST)
+            else { continue }
+            places.append(place)
+        }
+        guard !places.isEmpty else { return }
+        try requests.exchange(count: places.count) { writer, number, sequence in
+            let question = questions[questions.startIndex + places[number]]
+            writer.askRoute(question, asEntry: true, user: user, sequence: sequence)
+        } read: { number, message in
+            let place = places[number]
+            // Without an answer the entry has just gone, which is announced.
+            guard case .route(var route) = answers[place], case .route(let entry) = RouteRecords.routeAnswer(message)
+            else { return }
+            route.lifetime = entry.lifetime
+            answers[place] = .route(route)
+        }
+    }
+
     // MARK: Several next hops
 
-    /// When the link of an answer cannot be used, looks for another next hop of the same route that can: the kernel
-    /// spreads flows over all of them, and one that works is enough.
-    private func otherHop(
-        _ question: RouteQuestion, _ answer: RouteAnswer, _ first: Verdict, _ now: UInt64
-    ) throws(Errno) -> Verdict? {
-        guard case .route(let route) = answer, question.link == 0, first.flags.rank < 2,
-            let egress = link(route.link), !egress.isUsable
-        else { return nil }
+    /// When the link of an answer cannot be used, another next hop of the same route may: the kernel spreads flows over
+    /// all of them, and one that works is enough.
+    private func otherHops(_ question: RouteQuestion, _ dead: UInt32) throws(Errno) -> [RouteQuestion] {
         var hops = [NextHop]()
         try requests.exchange(count: 1) { writer, _, sequence in
-            writer.askRoute(question, listHops: true, sequence: sequence)
+            writer.askRoute(question, asEntry: true, user: user, sequence: sequence)
         } read: { _, message in
             hops = RouteRecords.nextHops(message)
         }
-        var best: Verdict?
-        for hop in hops.prefix(RequestSocket.batchLimit) where !hop.isDead && hop.link != route.link {
-            let bound = RouteQuestion(destination: question.destination, source: question.source, link: hop.link)
-            var answers = [RouteAnswer]()
-            try ask([bound], into: &answers)
-            try learnLinks([bound], answers)
-            guard let answer = answers.first, case .success(let verdict) = verdict(bound, answer, now),
-                verdict.flags.rank > (best ?? first).flags.rank
-            else { continue }
-            best = verdict
-            if verdict.flags.rank == 2 { break }
+        return hops.prefix(RequestSocket.batchLimit - 1).filter { !$0.isDead && $0.link != dead }.map {
+            RouteQuestion(destination: question.destination, source: question.source, link: $0.link)
         }
-        return best
+    }
+
+    // MARK: Rules and sources
+
+    /// What the rules look at. A socket is judged by them more often than a question: see below.
+    private struct Policy {
+        var looksAtSource = false
+        var looksAtUser = false
+    }
+
+    private func forgetLists() {
+        policy = nil
+        sources = nil
+    }
+
+    private func knownPolicy() throws(Errno) -> Policy {
+        if let policy {
+            if policy.looksAtUser { user = geteuid() }
+            return policy
+        }
+        var found = Policy()
+        try requests.list(Int(RTM_GETRULE), family: AF_UNSPEC) { message in
+            guard let rule = RouteRecords.rule(message) else { return }
+            found.looksAtSource = found.looksAtSource || (rule.isV4 && rule.looksAtSource)
+            found.looksAtUser = found.looksAtUser || rule.looksAtUser
+        }
+        policy = found
+        user = found.looksAtUser ? geteuid() : nil
+        return found
+    }
+
+    /// Whether rules tell users apart, and this process may be another one's by now without anything being announced.
+    package var dependsOnUser: Bool { user != nil }
+
+    /// Whether that has happened since the last question.
+    package var hasUserChanged: Bool { user != nil && user != geteuid() }
+
+    /// A connection over IPv4 takes its source from the way it would go, and then asks for the way again with it.
+    private func askAgainWithSource(
+        _ questions: ArraySlice<RouteQuestion>, _ answers: inout [RouteAnswer]
+    ) throws(Errno) {
+        var places = [Int]()
+        var bound = [RouteQuestion]()
+        for place in 0..<questions.count {
+            let question = questions[questions.startIndex + place]
+            guard question.destination.family == .v4, question.source == nil, case .route(let route) = answers[place],
+                Int(route.type) == Int(RTN_UNICAST), let source = route.source
+            else { continue }
+            places.append(place)
+            bound.append(RouteQuestion(destination: question.destination, source: source, link: question.link))
+        }
+        guard !places.isEmpty else { return }
+        var second = [RouteAnswer]()
+        try ask(bound[...], into: &second)
+        for (number, place) in places.enumerated() {
+            answers[place] = second[number]
+            if case .route(var route) = second[number], route.source == nil {
+                route.source = bound[number].source
+                answers[place] = .route(route)
+            }
+        }
+    }
+
+    /// When IPv6 has no way for packets of whatever source, the kernel chooses a source and tries again, and so finds the
+    /// ways that are only for some: where every provider has addresses of its own, there may be no others.
+    private func withSource(_ question: RouteQuestion) throws(Errno) -> [RouteQuestion] {
+        guard question.source == nil, question.destination.isGlobalScopeV6 else { return [] }
+        var best: IPAddress?
+        for source in try globalSources()
+        where best.map({ question.destination.prefers(source, to: $0) }) ?? true { best = source }
+        return best.map {
+            [RouteQuestion(destination: question.destination, source: $0, link: question.link)]
+        } ?? []
+    }
+
+    /// This machine's IPv6 addresses from which packets may go anywhere. Deprecated ones only where there are no others.
+    private func globalSources() throws(Errno) -> [IPAddress] {
+        if let sources { return sources }
+        var preferred = [IPAddress]()
+        var deprecated = [IPAddress]()
+        try requests.list(Int(RTM_GETADDR), family: AF_INET6) { message in
+            guard let (address, isDeprecated) = RouteRecords.globalAddress(message) else { return }
+            if isDeprecated { deprecated.append(address) } else { preferred.append(address) }
+        }
+        let found = preferred.isEmpty ? deprecated : preferred
+        sources = found
+        return found
     }
 
     // MARK: Links

@@ -86,7 +86,14 @@ package enum LinkClassifier {
     }
 
     private static func hasLine(_ content: [UInt8], _ line: [UInt8]) -> Bool {
-        content.split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual(line) }
+        var start = 0
+        while start < content.count {
+            let rest = content[start...]
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? content.count
+            if rest[..<end].elementsEqual(line) { return true }
+            start = end + 1
+        }
+        return false
     }
 
     private static func decimal(_ number: UInt32) -> [UInt8] {

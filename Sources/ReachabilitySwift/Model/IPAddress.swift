@@ -114,6 +114,22 @@ public struct IPAddress: Equatable, Sendable {
     /// The same address on no link in particular.
     package var unscoped: IPAddress { IPAddress(family: family, high: high, low: low, link: 0) }
 
+    /// fc00::/7, for use inside a site.
+    private var isUniqueLocalV6: Bool { high >> 57 == 0x7e }
+
+    /// Whether the kernel would choose one source address over another one for packets to here (RFC 6724): of the same
+    /// kind first, and then by the longest common prefix. Of equals it chooses the first.
+    package func prefers(_ source: IPAddress, to other: IPAddress) -> Bool {
+        let isAlike = source.isUniqueLocalV6 == isUniqueLocalV6
+        if isAlike != (other.isUniqueLocalV6 == isUniqueLocalV6) { return isAlike }
+        return commonBits(source) > commonBits(other)
+    }
+
+    private func commonBits(_ other: IPAddress) -> Int {
+        let first = (high ^ other.high).leadingZeroBitCount
+        return first < 64 ? first : 64 + (low ^ other.low).leadingZeroBitCount
+    }
+
     /// Whether the first bits are the same as those of another address of the same family.
     package func matches(_ other: IPAddress, prefixLength: Int) -> Bool {
         guard family == other.family, prefixLength <= family.bitWidth else { return false }

@@ -39,6 +39,19 @@ package struct Route: Sendable {
     package init() {}
 }
 
+/// What a rule of the policy routing looks at, beside what every question says.
+package struct PolicyRule: Equatable, Sendable {
+    package let isV4: Bool
+    package let looksAtSource: Bool
+    package var looksAtUser: Bool
+
+    package init(isV4: Bool, looksAtSource: Bool, looksAtUser: Bool) {
+        self.isV4 = isV4
+        self.looksAtSource = looksAtSource
+        self.looksAtUser = looksAtUser
+    }
+}
+
 /// One way of several, as the reply to RTM_F_FIB_MATCH lists them.
 package struct NextHop: Equatable, Sendable {
     package let link: UInt32

@@ -3,7 +3,8 @@
 
 import CLinux
 
-/// Hears from the kernel that something changed: links, addresses, routes, rules and nexthop objects, never neighbours.
+/// Hears from the kernel that something changed: links, addresses, routes, rules, nexthop objects, and settings such as
+/// whether routes over dead links count; never neighbours.
 ///
 /// A message is only a hint that an answer may have changed; the answer is always asked for again. So messages may be
 /// lost (the kernel then says so), and nothing is ever kept from them.
@@ -56,7 +57,7 @@ package final class EventSocket {
         var bits: UInt32 = 0
         for group in [
             RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
-            RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
+            RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
         ] {
             bits |= 1 << (group.rawValue - 1)
         }

@@ -9,7 +9,7 @@ package enum NetworkEvent: Equatable {
     case route(prefix: IPAddress, length: Int)
     /// A link came, changed or went.
     case link(index: UInt32, isGone: Bool)
-    /// Anything: an address, a rule, a nexthop object, or a message that could not be read.
+    /// Anything: an address, a rule, a nexthop object, a setting, or a message that could not be read.
     case anything
     /// Messages were lost.
     case overflow

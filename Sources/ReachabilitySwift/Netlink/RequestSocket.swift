@@ -79,6 +79,30 @@ package final class RequestSocket {
         }
     }
 
+    /// Has everything of a kind listed, of one family or with AF_UNSPEC of all. The kernel writes the next part when one
+    /// was read, so nothing here waits either.
+    func list(_ type: Int, family: Int32, read: (Message) -> Void) throws(Errno) {
+        let first = sequence
+        sequence = sequence &+ 1
+        var writer = RequestWriter(requests)
+        writer.list(type, family: family, sequence: first)
+        try Syscalls.send(fd, writer.bytes)
+        while true {
+            let slot = UnsafeMutableRawBufferPointer(rebasing: replies[..<slotSize])
+            guard let (length, port) = try Syscalls.receive(fd, into: slot) else { throw Errno.noBuffers }
+            guard port == 0 else { continue }
+            if length > slotSize { throw Errno.badMessage }
+            var rest: BoundedBytes? = BoundedBytes(UnsafeRawBufferPointer(rebasing: slot[..<length]))
+            while let bytes = rest, let message = Message(bytes), let size = bytes.count(at: 0) {
+                rest = bytes.window(from: (size + 3) & ~3)
+                guard message.sequence == first else { continue }
+                if let error = RouteRecords.error(message) { throw error }
+                if Int32(message.type) == NLMSG_DONE || Int32(message.type) == NLMSG_ERROR { return }
+                read(message)
+            }
+        }
+    }
+
     /// False when a reply did not fit into its slot.
     private func attempt(
         count: Int, write: (inout RequestWriter, Int, UInt32) -> Void, read: (Int, Message) -> Void

@@ -7,8 +7,8 @@ import CLinux
 ///
 /// The kernel answers the messages of one datagram in their order, each before it looks at the next.
 struct RequestWriter {
-    /// The longest request there is: header, fixed part, two IPv6 addresses and a link.
-    static let longest = 16 + 12 + 20 + 20 + 8
+    /// The longest request there is: header, fixed part, two IPv6 addresses, a link and a user.
+    static let longest = 16 + 12 + 20 + 20 + 8 + 8
 
     private let buffer: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -20,9 +20,11 @@ struct RequestWriter {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
     var hasRoom: Bool { buffer.count - count >= RequestWriter.longest }
 
-    /// RTM_GETROUTE. With listHops, the kernel shows the matching entry of the table with all its next hops, instead of
-    /// the way one packet would take.
-    mutating func askRoute(_ question: RouteQuestion, listHops: Bool, sequence: UInt32) {
+    /// RTM_GETROUTE. With asEntry, the kernel shows the matching entry of the table, with all its next hops and how long
+    /// it lasts, instead of the way one packet would take.
+    ///
+    /// - Parameter user: for whom, where rules tell users apart; else the kernel takes the real user of the caller.
+    mutating func askRoute(_ question: RouteQuestion, asEntry: Bool, user: UInt32?, sequence: UInt32) {
         let start = begin(Int(RTM_GETROUTE), sequence)
         let family = question.destination.family
         let source = question.source?.family == family ? question.source : nil
@@ -30,11 +32,12 @@ struct RequestWriter {
         route.rtm_family = family.rawValue
         route.rtm_dst_len = UInt8(family.bitWidth)
         route.rtm_src_len = source == nil ? 0 : UInt8(family.bitWidth)
-        route.rtm_flags = listHops ? UInt32(RTM_F_FIB_MATCH) : 0
+        route.rtm_flags = asEntry ? UInt32(RTM_F_FIB_MATCH) : 0
         append(route)
         append(RTA_DST.rawValue, question.destination)
         if let source { append(RTA_SRC.rawValue, source) }
         if question.link != 0 { append(RTA_OIF.rawValue, question.link) }
+        if let user { append(RTA_UID.rawValue, user) }
         end(start)
     }
 
@@ -48,12 +51,21 @@ struct RequestWriter {
         end(start)
     }
 
+    /// All that there is of a kind, of one family or with AF_UNSPEC of all.
+    mutating func list(_ type: Int, family: Int32, sequence: UInt32) {
+        let start = begin(type, sequence, flags: NLM_F_DUMP)
+        var generic = rtmsg()
+        generic.rtm_family = UInt8(family)
+        append(generic)
+        end(start)
+    }
+
     /// The header, whose length is known at the end. The port stays 0, the kernel's.
-    private mutating func begin(_ type: Int, _ sequence: UInt32) -> Int {
+    private mutating func begin(_ type: Int, _ sequence: UInt32, flags: Int32 = 0) -> Int {
         let start = count
         var header = nlmsghdr()
         header.nlmsg_type = UInt16(type)
-        header.nlmsg_flags = UInt16(NLM_F_REQUEST)
+        header.nlmsg_flags = UInt16(NLM_F_REQUEST | flags)
         header.nlmsg_seq = sequence
         append(header)
         return start

@@ -10,6 +10,8 @@ package enum RouteRecords {
     private static let routeHeaderSize = 12  // struct rtmsg
     private static let linkHeaderSize = 16  // struct ifinfomsg
     private static let nextHopHeaderSize = 8  // struct rtnexthop
+    private static let ruleHeaderSize = 12  // struct fib_rule_hdr
+    private static let addressHeaderSize = 8  // struct ifaddrmsg
 
     /// Reads the reply to one RTM_GETROUTE.
     package static func routeAnswer(_ message: Message) -> RouteAnswer? {
@@ -101,6 +103,41 @@ package enum RouteRecords {
         return Link(
             index: index, hardwareType: hardwareType, flags: flags, operationalState: operationalState, name: name,
             infoKind: infoKind)
+    }
+
+    /// Reads one rule of a list.
+    package static func rule(_ message: Message) -> PolicyRule? {
+        let bytes = message.payload
+        guard Int(message.type) == Int(RTM_NEWRULE), let family = bytes.number(at: 0, as: UInt8.self),
+            let sourceLength = bytes.number(at: 2, as: UInt8.self), let attributes = bytes.window(from: ruleHeaderSize)
+        else { return nil }
+        var rule = PolicyRule(isV4: Int32(family) == AF_INET, looksAtSource: sourceLength != 0, looksAtUser: false)
+        var reader = AttributeReader(attributes)
+        while let attribute = reader.next() {
+            if Int(attribute.type) == Int(FRA_UID_RANGE) { rule.looksAtUser = true }
+        }
+        return rule
+    }
+
+    /// Reads one address of a list, if packets to anywhere can have it as their source.
+    package static func globalAddress(_ message: Message) -> (IPAddress, isDeprecated: Bool)? {
+        let bytes = message.payload
+        guard Int(message.type) == Int(RTM_NEWADDR), var flags = bytes.number(at: 2, as: UInt8.self).map(UInt32.init),
+            bytes.number(at: 3, as: UInt8.self) == UInt8(RT_SCOPE_UNIVERSE.rawValue),
+            let attributes = bytes.window(from: addressHeaderSize)
+        else { return nil }
+        var address: IPAddress?
+        var reader = AttributeReader(attributes)
+        while let attribute = reader.next() {
+            switch Int(attribute.type) {
+            // The own address of a link to one peer is the local one, in IFA_LOCAL; it comes after the other.
+            case Int(IFA_ADDRESS), Int(IFA_LOCAL): address = attribute.value.address()
+            case Int(IFA_FLAGS): flags = attribute.value.number(at: 0, as: UInt32.self) ?? flags
+            default: break
+            }
+        }
+        guard let address, flags & UInt32(IFA_F_TENTATIVE | IFA_F_DADFAILED) == 0 else { return nil }
+        return (address, flags & UInt32(IFA_F_DEPRECATED) != 0)
     }
 
     /// The error of an NLMSG_ERROR message; nil for every other message and for an acknowledgement.

@@ -58,7 +58,7 @@ extension Reactor {
         }
         lookup.subscriptions.append(subscription)
         subscription.lookup = lookup
-        if subscription.sharesResolution { Asker.current.setResolution(lookup.resolution, of: subscription.target) }
+        subscription.beginSharing(lookup.resolution)
         watchConfiguration()
     }
 
@@ -66,6 +66,7 @@ extension Reactor {
     func leaveLookup(_ subscription: Subscription) {
         guard let lookup = subscription.lookup else { return }
         subscription.lookup = nil
+        subscription.endSharing()
         if let place = lookup.subscriptions.firstIndex(where: { $0 === subscription }) {
             lookup.subscriptions.remove(at: place)
         }
@@ -157,7 +158,7 @@ extension Reactor {
         lookup.resolution = resolution
         isIndexStale = true
         for subscription in lookup.subscriptions {
-            if subscription.sharesResolution { Asker.current.setResolution(resolution, of: subscription.target) }
+            subscription.share(resolution)
             markDirty(subscription)
         }
     }

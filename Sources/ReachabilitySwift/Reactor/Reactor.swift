@@ -68,6 +68,7 @@ package final class Reactor: @unchecked Sendable {
     private var questions: [RouteQuestion] = []
     private var starts: [Int] = []
     private var verdicts: [Verdict] = []
+    private var failures: [KernelView.Failure] = []
     private var index = DestinationIndex()
     var isIndexStale = false
     /// The addresses that the event socket's filter lets through; nil when it has none.
@@ -135,6 +136,7 @@ package final class Reactor: @unchecked Sendable {
             // What was announced before this call counts: the links that are known may be out of date.
             _ = try openedView()
             hear()
+            defer { arm() }
             let view = try openedView()
             subscription.slot = subscriptions.count
             subscriptions.append(subscription)
@@ -152,7 +154,6 @@ package final class Reactor: @unchecked Sendable {
             subscription.begin(self)
             enqueueIfWanted(subscription)
             if let lookup = subscription.lookup, lookup.resolution == .none { startLookup(lookup) }
-            arm()
         }
         wakeUpIfNeeded()
     }
@@ -209,6 +210,11 @@ package final class Reactor: @unchecked Sendable {
     func rejudgeUnderLock(_ subscription: Subscription) {
         guard subscription.lookup != nil else { return }
         isIndexStale = true
+        judgeSoon(subscription)
+    }
+
+    /// Under the lock.
+    func judgeSoon(_ subscription: Subscription) {
         markDirty(subscription)
         arm()
     }
@@ -269,6 +275,7 @@ package final class Reactor: @unchecked Sendable {
                 return isStopped
             }
             deliver(asData: asData, &outcome)
+            if !process.isCurrent { throw .stale }
             if outcome.change != nil || (outcome.callouts > 0 && !asData) || isOver { return outcome }
             if deadline.nanoseconds <= clock.monotonic() { return outcome }
         }
@@ -301,6 +308,7 @@ package final class Reactor: @unchecked Sendable {
     }
 
     private func leave() {
+        guard process.isCurrent else { return }
         lock.withLock { driver = nil }
         wakeUpIfNeeded()
     }
@@ -347,6 +355,8 @@ package final class Reactor: @unchecked Sendable {
     /// Suspend is the time by which one clock went on and the other did not.
     private func noticeResume(_ now: UInt64) {
         let suspendedNow = clock.boottime() &- now
+        // The smallest difference is the truest: time may pass between the two readings.
+        suspended = min(suspended, suspendedNow)
         guard suspendedNow > suspended &+ Reactor.resumeThreshold else { return }
         suspended = suspendedNow
         isEverythingDirty = true
@@ -483,19 +493,16 @@ package final class Reactor: @unchecked Sendable {
         let before = internet
         let places = Reactor.span(wanted, unknownProbes)
         unknownProbes = 0..<0
-        var failure: Errno?
-        try view.judge(internetProbes[places]) { number, result in
-            let place = places.lowerBound + number
-            switch result {
-            case .success(let verdict): probes[place] = verdict
-            case .failure(let error):
-                probes[place] = Verdict()
-                unknownProbes = Reactor.span(unknownProbes, place..<place + 1)
-                failure = failure ?? error
-            }
+        verdicts.removeAll(keepingCapacity: true)
+        failures.removeAll(keepingCapacity: true)
+        try view.judge(internetProbes[places], into: &verdicts, failures: &failures)
+        for (number, verdict) in verdicts.enumerated() { probes[places.lowerBound + number] = verdict }
+        for failure in failures {
+            let place = places.lowerBound + failure.place
+            unknownProbes = Reactor.span(unknownProbes, place..<place + 1)
         }
         let verdict = FlagEvaluator.internetVerdict(probes)
-        if let failure, !verdict.flags.isOnline { throw failure }
+        if let failure = failures.first, !verdict.flags.isOnline { throw failure.error }
         internet = verdict
         expiry = min(expiry, internet.expiry)
         let isSamePath =
@@ -518,16 +525,8 @@ package final class Reactor: @unchecked Sendable {
         }
         starts.append(questions.count)
         verdicts.removeAll(keepingCapacity: true)
-        var failures = [(place: Int, error: Errno)]()
-        try view.judge(questions[...]) { place, result in
-            switch result {
-            case .success(let verdict):
-                verdicts.append(verdict)
-            case .failure(let error):
-                verdicts.append(Verdict())
-                failures.append((place, error))
-            }
-        }
+        failures.removeAll(keepingCapacity: true)
+        try view.judge(questions[...], into: &verdicts, failures: &failures)
         for (place, subscription) in batch.enumerated() {
             subscription.isDirty = false
             // What the kernel could not tell about one is no reason to keep the others waiting.
@@ -545,6 +544,8 @@ package final class Reactor: @unchecked Sendable {
     /// Brings one answer up to date when it may not be, without regard to how many rounds there were. What cannot be
     /// asked stays to be evaluated, and why is returned.
     func judgeNow(_ subscription: Subscription) -> Errno? {
+        // What is heard here may be about others too, and will not wake the queue any more.
+        defer { arm() }
         do throws(Errno) {
             _ = try openedView()
             hear()
@@ -624,7 +625,7 @@ package final class Reactor: @unchecked Sendable {
             case .post(let post):
                 lock.withLock { beginCallout() }
                 let isMade = post.call()
-                endCallout()
+                guard endCallout() else { return }
                 if isMade { outcome.callouts += 1 }
             case .subscription(let subscription):
                 let isPrepared = lock.withLock {
@@ -635,8 +636,7 @@ package final class Reactor: @unchecked Sendable {
                 }
                 guard isPrepared else { continue }
                 outcome.change = subscription.makeCallout()
-                endCallout()
-                if outcome.change != nil { return }
+                guard endCallout(), outcome.change == nil else { return }
                 outcome.callouts += 1
             }
         }
@@ -647,12 +647,15 @@ package final class Reactor: @unchecked Sendable {
         calloutThread = pthread_self()
     }
 
-    private func endCallout() {
+    /// False in a child that was forked inside the callout: all of this is its parent's.
+    private func endCallout() -> Bool {
+        guard process.isCurrent else { return false }
         lock.withLock {
             isCalloutRunning = false
             calloutSerial &+= 1
             if flushers > 0 { lock.broadcast() }
         }
+        return true
     }
 
     /// Waits until the callout that is running has ended.

@@ -54,6 +54,22 @@ package class Subscription: AnySchedule, @unchecked Sendable {
     /// The target's own get_flags is to know the addresses that were found.
     var sharesResolution: Bool { false }
 
+    /// Which of all that share with the target.
+    private final var number: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
+    /// From here on this one says what the target's addresses are.
+    final func beginSharing(_ resolution: Resolution) {
+        if sharesResolution { Asker.current.beginSharing(resolution, with: target, by: number) }
+    }
+
+    final func share(_ resolution: Resolution) {
+        if sharesResolution { Asker.current.share(resolution, with: target, by: number) }
+    }
+
+    final func endSharing() {
+        if sharesResolution { Asker.current.endSharing(with: target, by: number) }
+    }
+
     /// After the first evaluation, and before the reactor's lock is given up.
     func begin(_ reactor: Reactor) {}
 
@@ -72,6 +88,8 @@ package class Subscription: AnySchedule, @unchecked Sendable {
 final class TargetSubscription: Subscription, @unchecked Sendable {
     /// The answer that was given last, or that held when it was scheduled.
     private var reported = Answer()
+    /// Another one that the caller has asked for since.
+    private var seen: Answer?
     // Owned by the thread that drives the queue.
     private var prepared: ReachabilityTarget.Callback?
     private var preparedFlags = ReachabilityFlags()
@@ -83,12 +101,23 @@ final class TargetSubscription: Subscription, @unchecked Sendable {
     }
 
     override func wantsCallout() -> Bool {
-        owesCallback.load(ordering: .acquiring) || !current.isSame(as: reported)
+        if owesCallback.load(ordering: .acquiring) || !current.isSame(as: reported) { return true }
+        return seen.map { !current.isSame(as: $0) } ?? false
+    }
+
+    override func wasAsked() {
+        guard let reactor = queue?.reactor else { return }
+        reactor.lock.withLock {
+            let answer = Asker.current.answer(for: target)
+            seen = answer.isSame(as: reported) ? nil : answer
+            if seen != nil, !answer.isSame(as: current) { reactor.judgeSoon(self) }
+        }
     }
 
     override func prepareCallout(asData: Bool) -> Bool {
         guard wantsCallout() else { return false }
         reported = current
+        seen = nil
         preparedFlags = current.flags
         // Assigned inside: a closure that a generic function returns is wrapped into another one, which is allocated.
         ProcessMark.current.schedules.withLock { prepared = target.callback }
@@ -150,6 +179,5 @@ extension ReachabilityTarget {
         }
         guard let previous, previous.isOfThisProcess else { throw .noEntry }
         previous.end()
-        if destination.isName { Asker.current.setResolution(.none, of: self) }
     }
 }

@@ -25,8 +25,9 @@ private final class PendingConfirmation: Sendable {
         }
         do throws(Errno) {
             let queue = try ClientRegistry.current.monitorEngine()
-            let id = try target.confirm(timeout: timeout, on: queue) { _, _, flags in
-                self.takeWaiter()?.resume(returning: flags)
+            let id = try target.confirm(timeout: timeout, on: queue) { _, _, flags, failure in
+                let waiter = self.takeWaiter()
+                if let failure { waiter?.resume(throwing: failure) } else { waiter?.resume(returning: flags) }
             }
             // Cancelled before its number was known.
             let isLate = state.withLock { state in

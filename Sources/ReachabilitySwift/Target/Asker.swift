@@ -22,6 +22,8 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     /// Grows whenever something was heard. It begins with the time, so that a forked child never takes what its parent
     /// kept for its own.
     private var generation: UInt64
+    /// The generation that it began with, which no other process's asker has.
+    private let mark: UInt64
     private var internet = Verdict()
     private var internetGeneration: UInt64 = 0
     private let probes = Destination.internetProbes
@@ -32,23 +34,30 @@ package final class Asker: ProcessObject, @unchecked Sendable {
     package init(clock: Clock) {
         self.clock = clock
         generation = clock.boottime() | 1
+        mark = generation
     }
 
-    package func flags(of target: ReachabilityTarget) throws(Errno) -> ReachabilityFlags {
+    /// The flags, and whether they were asked for again.
+    func flags(of target: ReachabilityTarget) throws(Errno) -> (ReachabilityFlags, isNew: Bool) {
         lock.lock()
         defer { lock.unlock() }
         if let view, target.askedGeneration == generation, target.askedLasts, view.isQuiet() {
-            return target.askedFlags
+            return (target.askedFlags, false)
         }
-        try refresh(target)
-        return target.askedFlags
+        let isNew = try refresh(target)
+        return (target.askedFlags, isNew)
     }
 
-    package func verdict(of target: ReachabilityTarget) throws(Errno) -> (Verdict, generation: UInt64) {
+    func verdict(of target: ReachabilityTarget) throws(Errno) -> (Verdict, generation: UInt64, isNew: Bool) {
         lock.lock()
         defer { lock.unlock() }
-        try refresh(target)
-        return (target.asked, generation)
+        let isNew = try refresh(target)
+        return (target.asked, generation, isNew)
+    }
+
+    /// What was said last.
+    func answer(for target: ReachabilityTarget) -> Answer {
+        lock.withLock { target.asked.answer }
     }
 
     /// Closes the parent's sockets in a forked child, and lets go of everything else. A daemon may have closed them,
@@ -60,18 +69,44 @@ package final class Asker: ProcessObject, @unchecked Sendable {
         return true
     }
 
-    /// Puts in place what is known of a target's addresses.
-    package func setResolution(_ resolution: Resolution, of target: ReachabilityTarget) {
+    /// Puts in place what is known of a target's addresses. From then on that is for this resolver to say: another one
+    /// may be about to leave the target, which is taken off one queue and put onto the next at the same time.
+    func beginSharing(_ resolution: Resolution, with target: ReachabilityTarget, by resolver: UInt) {
         lock.withLock {
-            target.resolution = resolution
-            target.askedGeneration = 0
+            target.resolver = resolver
+            target.resolutionMark = mark
+            setResolution(resolution, of: target)
         }
     }
 
+    func share(_ resolution: Resolution, with target: ReachabilityTarget, by resolver: UInt) {
+        lock.withLock {
+            if target.resolver == resolver { setResolution(resolution, of: target) }
+        }
+    }
+
+    func endSharing(with target: ReachabilityTarget, by resolver: UInt) {
+        lock.withLock {
+            guard target.resolver == resolver else { return }
+            target.resolver = 0
+            setResolution(.none, of: target)
+        }
+    }
+
+    private func setResolution(_ resolution: Resolution, of target: ReachabilityTarget) {
+        target.resolution = resolution
+        target.askedGeneration = 0
+    }
+
+    /// What a parent process found out is not known to its child.
+    private func resolution(of target: ReachabilityTarget) -> Resolution {
+        target.resolutionMark == mark ? target.resolution : .none
+    }
+
     @inline(never)
-    private func refresh(_ target: ReachabilityTarget) throws(Errno) {
+    private func refresh(_ target: ReachabilityTarget) throws(Errno) -> Bool {
         do throws(Errno) {
-            try refreshOnce(target)
+            return try refreshOnce(target)
         } catch {
             // Programs that become daemons close every descriptor they find. The numbers may be somebody else's by now,
             // so that they must not be closed again.
@@ -79,22 +114,23 @@ package final class Asker: ProcessObject, @unchecked Sendable {
             view?.abandon()
             view = nil
             generation &+= 1
-            try refreshOnce(target)
+            return try refreshOnce(target)
         }
     }
 
-    private func refreshOnce(_ target: ReachabilityTarget) throws(Errno) {
+    private func refreshOnce(_ target: ReachabilityTarget) throws(Errno) -> Bool {
         let view = try openedView()
         // When the look fails, nothing that was known counts either.
         let before = generation
         generation &+= 1
-        if try !view.drain({ _ in }) { generation = before }
-        if target.askedGeneration == generation, !hasExpired(target.asked) { return }
+        if try !view.drain({ _ in }), !view.hasUserChanged { generation = before }
+        if target.askedGeneration == generation, !hasExpired(target.asked) { return false }
         if target.destination.dependsOnInternet { try refreshInternet(view) }
         target.asked = try judge(target, view)
         target.askedGeneration = generation
         target.askedFlags = target.asked.flags
-        target.askedLasts = target.asked.expiry == .never
+        target.askedLasts = target.asked.expiry == .never && !view.dependsOnUser
+        return true
     }
 
     private func openedView() throws(Errno) -> KernelView {
@@ -112,21 +148,17 @@ package final class Asker: ProcessObject, @unchecked Sendable {
 
     private func judge(_ target: ReachabilityTarget, _ view: KernelView) throws(Errno) -> Verdict {
         var questions = [RouteQuestion]()
-        target.destination.appendQuestions(resolution: target.resolution, to: &questions)
+        let resolution = resolution(of: target)
+        target.destination.appendQuestions(resolution: resolution, to: &questions)
         let verdicts = questions.isEmpty ? [] : try verdicts(questions, view)
-        return target.destination.verdict(verdicts[...], internet: internet, resolution: target.resolution)
+        return target.destination.verdict(verdicts[...], internet: internet, resolution: resolution)
     }
 
     private func verdicts(_ questions: [RouteQuestion], _ view: KernelView) throws(Errno) -> [Verdict] {
         var verdicts = [Verdict]()
-        var failure: Errno?
-        try view.judge(questions[...]) { _, result in
-            switch result {
-            case .success(let verdict): verdicts.append(verdict)
-            case .failure(let error): failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
+        var failures = [KernelView.Failure]()
+        try view.judge(questions[...], into: &verdicts, failures: &failures)
+        if let failure = failures.first { throw failure.error }
         return verdicts
     }
 

@@ -81,7 +81,12 @@ package enum Destination: Sendable {
             if let local = bound ?? (remote == nil ? local : nil) {
                 questions.append(RouteQuestion(destination: local))
             }
-            if let remote { questions.append(RouteQuestion(destination: remote, source: sameFamily(bound, remote))) }
+            if let remote {
+                // A socket that is bound to a link-local address is bound to its link.
+                let link = remote.link == 0 && bound?.isLinkLocalV6 == true ? bound?.link ?? 0 : 0
+                questions.append(
+                    RouteQuestion(destination: remote, source: sameFamily(bound, remote), link: link))
+            }
         case .localhost:
             questions.append(RouteQuestion(destination: .loopbackV4))
             questions.append(RouteQuestion(destination: .loopbackV6))
@@ -96,6 +101,12 @@ package enum Destination: Sendable {
         source?.family == destination.family ? source?.unscoped : nil
     }
 
+    private func refused(_ reason: ReachabilityReason, _ address: IPAddress) -> Verdict {
+        var verdict = Verdict(reason: reason)
+        verdict.path.destination = address
+        return verdict
+    }
+
     /// The answer.
     ///
     /// - Parameters:
@@ -108,10 +119,10 @@ package enum Destination: Sendable {
         case .localhost: return Verdict.best(verdicts) ?? Verdict()
         case .pair(let local, let remote):
             if let local, !local.isUnspecified, let first = verdicts.first, !first.flags.contains(.isLocalAddress) {
-                var refused = first
-                refused.flags = []
-                refused.reason = .notLocal
-                return refused
+                return refused(.notLocal, local)
+            }
+            if let local, let remote, local.isLinkLocalV6, local.link != 0, remote.link != 0, local.link != remote.link {
+                return refused(.noRoute, remote)
             }
             return (remote == nil ? verdicts.first : verdicts.last) ?? Verdict()
         case .name:
@@ -122,7 +133,10 @@ package enum Destination: Sendable {
                 var optimistic = internet
                 optimistic.reason = .notResolved
                 return optimistic
-            case .addresses: return Verdict.best(verdicts) ?? Verdict(reason: .nameNotFound)
+            case .addresses:
+                var best = Verdict.best(verdicts) ?? Verdict(reason: .nameNotFound)
+                best.expiry = min(best.expiry, internet.expiry)
+                return best
             case .notFound: return Verdict(reason: .nameNotFound)
             case .failed: return Verdict(reason: .resolverFailed)
             }

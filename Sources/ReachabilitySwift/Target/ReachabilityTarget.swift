@@ -17,7 +17,10 @@ public final class ReachabilityTarget: @unchecked Sendable {
     /// The flags of that verdict, and whether it lasts until something is heard: all that most questions need.
     var askedFlags = ReachabilityFlags()
     var askedLasts = false
+    /// The addresses that the name is known to have, who says so, 0 for nobody, and in which process.
     var resolution = Resolution.none
+    var resolver: UInt = 0
+    var resolutionMark: UInt64 = 0
 
     // Owned by the schedule, under ProcessMark.schedules.
     var callback: Callback?
@@ -36,27 +39,27 @@ public final class ReachabilityTarget: @unchecked Sendable {
     ///
     /// Mirrors SCNetworkReachabilityGetFlags.
     public func flags() throws(Errno) -> ReachabilityFlags {
-        let flags = try Asker.current.flags(of: self)
-        noteAsked()
+        let (flags, isNew) = try Asker.current.flags(of: self)
+        if isNew || destination.isName { noteAsked(isNew) }
         return flags
     }
 
     /// The answer now, with its path and reason.
     package func verdict() throws(Errno) -> (Verdict, generation: UInt64) {
-        let answer = try Asker.current.verdict(of: self)
-        noteAsked()
-        return answer
+        let (verdict, generation, isNew) = try Asker.current.verdict(of: self)
+        if isNew || destination.isName { noteAsked(isNew) }
+        return (verdict, generation)
     }
 
-    /// Somebody who asked a scheduled name has had its first answer.
-    private func noteAsked() {
-        guard destination.isName else { return }
+    /// Whoever asks a scheduled target knows the answer, which counts as the first one of a name, and has to hear of it
+    /// when a new answer does not last until the queue looks.
+    private func noteAsked(_ isNew: Bool) {
         let schedule = ProcessMark.current.schedules.withLock { self.schedule }
-        if let schedule, schedule.isOfThisProcess,
-            schedule.owesCallback.exchange(false, ordering: .acquiringAndReleasing)
-        {
+        guard let schedule, schedule.isOfThisProcess else { return }
+        if destination.isName, schedule.owesCallback.exchange(false, ordering: .acquiringAndReleasing) {
             schedule.debtWasPaid()
         }
+        if isNew { schedule.wasAsked() }
     }
 
     /// Sets, replaces or removes what is called on a change. Takes effect with the next delivery.
@@ -95,4 +98,7 @@ package class AnySchedule: Timed, @unchecked Sendable {
 
     /// Nothing is owed any more, without a callback.
     package func debtWasPaid() {}
+
+    /// A caller was given an answer that may be another one than the last callback's.
+    package func wasAsked() {}
 }
