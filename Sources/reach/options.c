@@ -95,9 +95,10 @@ static bool is_number(const char *text)
     return *text != '\0' && text[strspn(text, "0123456789.")] == '\0' && strchr(text, '.') == strrchr(text, '.');
 }
 
-/* A URL or "host:port" would be looked up as it stands, not be found, and be reported as offline: a wrong answer to a
-   wrong question. Other odd names are left to the resolver, since some networks have them. */
-static void check_operand(const struct options *options, const char *operand)
+/* A URL, "host:port" or "[address]" would be looked up as it stands, not be found, and be reported as offline: a wrong
+   answer to a wrong question. Other odd names are left to the resolver, since some networks have them; but none has
+   names with colons, so that such a one is a mistyped address. */
+static void check_operand(const char *operand)
 {
     const char *colon = strchr(operand, ':');
 
@@ -107,10 +108,14 @@ static void check_operand(const struct options *options, const char *operand)
         return;
     if (strchr(operand, '/') != NULL)
         options_reject("'%s' is neither a host name nor an address: give the host alone", operand);
+    if (*operand == '[')
+        options_reject("'%s' is neither a host name nor an address: give the address without brackets or port",
+                       operand);
     if (colon != NULL && colon == strrchr(operand, ':'))
         options_reject("'%s' is neither a host name nor an address: give the host without the port", operand);
-    if (options->pair)
-        options_reject("--pair takes addresses, and '%s' is none", operand);
+    /* Of a link, any name is asked about, however odd. */
+    if (colon != NULL && strchr(operand, '%') == NULL)
+        options_reject("'%s' is neither a host name nor an address", operand);
 }
 
 static void check(const struct options *options, bool wait_has_value)
@@ -127,7 +132,7 @@ static void check(const struct options *options, bool wait_has_value)
         if (options->wait && !wait_has_value && is_number(options->operands[i]))
             options_reject("'%s' is taken as an address: for a time, write --wait=%s", options->operands[i],
                            options->operands[i]);
-        check_operand(options, options->operands[i]);
+        check_operand(options->operands[i]);
     }
 }
 

@@ -4,8 +4,9 @@
 #define _GNU_SOURCE
 #include "subject.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,55 @@ static reach_target *must(reach_target *target, const char *what)
     return target;
 }
 
-/* NULL when text is no address. AI_NUMERICHOST keeps getaddrinfo from looking anything up. */
-static struct addrinfo *parse_address(const char *text)
-{
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
-    struct addrinfo *result = NULL;
+/* No link has it: the kernel's indexes are positive 32-bit integers that count up from 1. */
+#define NO_LINK ((uint32_t)INT32_MAX)
 
-    return getaddrinfo(text, NULL, &hints, &result) == 0 ? result : NULL;
+/* The index of a link by its name or its number. One that does not exist gets NO_LINK, so that the answer is that there
+   is no such link, as for an address alone. False with errno when it could not be told. */
+static bool find_link(const char *link, uint32_t *index)
+{
+    unsigned long number = if_nametoindex(link);
+    const int error = errno;
+    char *end;
+
+    if (number == 0) {
+        number = strtoul(link, &end, 10);
+        if (*link < '0' || *link > '9' || *end != '\0' || number >= NO_LINK) {
+            /* It opens a socket to ask, and there may be none to have. */
+            errno = error;
+            if (error != ENODEV && error != ENXIO)
+                return false;
+            number = NO_LINK;
+        }
+    }
+    *index = (uint32_t)number;
+    return true;
+}
+
+/* Reads an address in text as reach_create_with_name does, for a pair of them, which is not made from text; getaddrinfo
+   would take no link that does not exist, and no link at all with most addresses. An IPv4 address is written as an IPv6
+   one, which has a place for the link. False when text is no address. Ends the program when it cannot be told. */
+static bool parse_address(const char *text, struct sockaddr_in6 *address)
+{
+    const char *link = strchr(text, '%');
+    char *plain = strndup(text, link != NULL ? (size_t)(link - text) : strlen(text));
+    struct in6_addr *bytes = &address->sin6_addr;
+    struct in_addr v4;
+    bool is_address = true;
+
+    *address = (struct sockaddr_in6){.sin6_family = AF_INET6};
+    if (plain == NULL || (link != NULL && link[1] == '\0')) {
+        is_address = false;
+    } else if (inet_aton(plain, &v4) != 0) {
+        bytes->s6_addr[10] = bytes->s6_addr[11] = 0xFF;
+        memcpy(&bytes->s6_addr[12], &v4, sizeof v4);
+    } else {
+        is_address = inet_pton(AF_INET6, plain, bytes) == 1;
+    }
+    free(plain);
+    if (is_address && link != NULL && !find_link(link + 1, &address->sin6_scope_id))
+        must(NULL, text);
+    return is_address;
 }
 
 static reach_target *make_zero(void)
@@ -65,27 +108,24 @@ void subject_make(struct subject *subject, const struct options *options, const 
     if (options->resolve || is_localhost(operand)) {
         subject->watched = reach_retain(subject->asked);
     } else {
-        struct addrinfo *address = parse_address(operand);
+        struct sockaddr_in6 unused;
         /* Scheduling would look the name up. Else it answers as the internet does, which then tells when to ask. */
-        subject->watched = address != NULL ? reach_retain(subject->asked) : make_zero();
-        if (address != NULL)
-            freeaddrinfo(address);
+        subject->watched = parse_address(operand, &unused) ? reach_retain(subject->asked) : make_zero();
     }
 }
 
 void subject_make_pair(struct subject *subject, const char *local, const char *remote)
 {
-    struct addrinfo *from = parse_address(local);
-    struct addrinfo *to = parse_address(remote);
+    struct sockaddr_in6 from, to;
 
     *subject = (struct subject){0};
-    if (from == NULL || to == NULL)
-        options_reject("--pair takes addresses, and '%s' is none", from == NULL ? local : remote);
-    subject->asked =
-        must(reach_create_with_address_pair(from->ai_addr, from->ai_addrlen, to->ai_addr, to->ai_addrlen), remote);
+    if (!parse_address(local, &from))
+        options_reject("--pair takes addresses, and '%s' is none", local);
+    if (!parse_address(remote, &to))
+        options_reject("--pair takes addresses, and '%s' is none", remote);
+    subject->asked = must(reach_create_with_address_pair((const struct sockaddr *)&from, sizeof from,
+                                                         (const struct sockaddr *)&to, sizeof to), remote);
     subject->watched = reach_retain(subject->asked);
-    freeaddrinfo(from);
-    freeaddrinfo(to);
     subject->local = local;
     subject->name = remote;
 }

@@ -260,6 +260,9 @@ def test_kernel_that_cannot_be_asked(online):
     for option in ("--wait", "--watch"):
         done = online.reach(option, before=limited)
         assert done.returncode == 3 and "Too many open files" in done.stdout + done.stderr
+        # Where nothing can be waited for there is no answer to print, and a message instead.
+        done = online.reach("--json", option, before=limited)
+        assert (done.returncode, done.stdout) == (3, "") and done.stderr.startswith("reach: cannot ")
 
 
 def explain_limited(network, limited):

@@ -35,6 +35,15 @@ from conftest import DEADLINE, TOP
     (["https://example.com"], "give the host alone"),
     (["example.com/path"], "give the host alone"),
     (["example.com:80"], "give the host without the port"),
+    (["[::1]"], "give the address without brackets or port"),
+    (["[2001:db8::1]:80"], "give the address without brackets or port"),
+    (["[192.0.2.1]:80"], "give the address without brackets or port"),
+    (["[example.com]"], "give the address without brackets or port"),
+    (["http://[2001:db8::1]:80/"], "give the host alone"),
+    (["2001:db8:::1"], "is neither a host name nor an address"),
+    (["2001:db8::12345"], "is neither a host name nor an address"),
+    (["--pair", "192.0.2.1", "[::1]"], "give the address without brackets or port"),
+    (["--pair", "192.0.2.1", "fe80::1%"], "--pair takes addresses, and 'fe80::1%' is none"),
 ])
 def test_wrong_use(network, arguments, complaint):
     done = network.reach(*arguments)
@@ -59,6 +68,28 @@ def test_pair_of_families_and_links(online):
     assert online.reach("--pair", "127.0.0.1", "127.0.0.1").returncode == 0
     assert online.reach("--pair", "::", "198.51.100.1").returncode == 0
     assert online.reach("--pair", "fe80::1%eth0", "fe80::2%eth0").returncode == 1
+
+
+@pytest.mark.parametrize("address", ["fe80::1", "2001:db8::1", "192.0.2.1"])
+@pytest.mark.parametrize("link", ["nope", "77", "longer-than-any-link"])
+def test_links_that_do_not_exist(online, address, link):
+    """In a pair as alone: an address on a link that is not there cannot be reached, which is an answer."""
+    operand = f"{address}%{link}"
+    for arguments in ([operand], ["--no-resolve", operand], ["--pair", "::", operand]):
+        done = online.reach(*arguments)
+        assert (done.returncode, done.stderr) == (1, ""), arguments
+        assert done.stdout.endswith(f"{operand}: offline (there is no such link)\n"), arguments
+    done = online.reach("--pair", operand, "192.0.2.1")
+    assert (done.returncode, done.stderr) == (1, "") and ": offline (" in done.stdout
+
+
+def test_links_of_any_address(online):
+    """What an address alone may be, it may be in a pair."""
+    for remote in ("192.0.2.7%eth0", "::ffff:192.0.2.7%eth0"):
+        for arguments in ([remote], ["--pair", "192.0.2.2", remote]):
+            done = online.reach(*arguments)
+            assert (done.returncode, done.stderr) == (0, ""), arguments
+            assert done.stdout.endswith(f"{remote}: online (there is a path; eth0)\n")
 
 
 def test_version_and_help(network):
