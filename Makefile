@@ -54,4 +54,4 @@ clean: ## remove everything that was built
 .PHONY: help
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile mk/*.mk | sort | while IFS="$$(printf '\t')" read -r name text; do \
-	    printf '  make %-14s %s\n' "$$name" "$$text"; done
+	    printf '  make %-30s %s\n' "$$name" "$$text"; done

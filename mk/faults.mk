@@ -29,7 +29,7 @@ test-faults: faults-programs ## make libc fail under the library, at chosen call
 	$(FAULTS_RUN) --random 12 --table $(BUILD)/faults/table.md
 
 .PHONY: faults
-faults: faults-programs ## the same at every call, and write docs/RELIABILITY.md (FAULTS_RANDOM=n FAULTS_SEED=s)
+faults: faults-programs ## make libc fail at every call, and write docs/RELIABILITY.md (FAULTS_RANDOM=n FAULTS_SEED=s)
 	$(FAULTS_RUN) --all --random $(or $(FAULTS_RANDOM),200) --seed $(or $(FAULTS_SEED),1) \
 	    --table $(BUILD)/faults/table.md
 	cat Tests/Faults/RELIABILITY.head.md $(BUILD)/faults/table.md >docs/RELIABILITY.md

@@ -126,6 +126,14 @@ def test_public_make_targets_say_what_they_do():
             assert target in offered, f"{page} tells of make {target}, which make help does not list"
 
 
+def test_make_help_is_a_table():
+    """A name that is too long for its column would push its text away from the others."""
+    lines = run("make", "-s", "help").splitlines()
+    assert len({re.match(r"  make [\w-]+ +", line).end() for line in lines}) == 1, lines
+    # They are sorted, so that none stands beside the one that it once followed.
+    assert [line for line in lines if re.match(r"  make [\w-]+ +the same", line)] == []
+
+
 def test_swift_is_formatted():
     sources = [name(path) for path in tracked_files() if path.suffix == ".swift"]
     assert sources
