@@ -27,6 +27,15 @@ def test_interface_is_the_stored_one(interface):
     assert status == 0, text
 
 
+def test_the_description_is_the_same_wherever_it_is_made(interface, tmp_path):
+    """Else it would change without a change, and tell of the folders of whoever made it."""
+    abi_library.describe(interface, tmp_path / "first")
+    (tmp_path / "elsewhere").mkdir()
+    abi_library.describe(abi_library.build(tmp_path / "elsewhere"), tmp_path / "second")
+    assert (tmp_path / "first").read_text() == (tmp_path / "second").read_text()
+    assert re.findall(r"='(/[^']*)'", abi_library.BASELINE.read_text()) == []
+
+
 def test_a_changed_interface_would_be_seen(tmp_path):
     """The check above is worth something only if it can fail: a parameter that turns from 32 to 64 bits is a break."""
     abi_library.build(tmp_path)
