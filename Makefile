@@ -6,7 +6,9 @@
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
-INCLUDEDIR ?= $(PREFIX)/include
+# A directory of its own, which pkg-config and CMake name: where every compiler looks, Apple's names would make programs
+# that ask for them take this machine for a Mac.
+INCLUDEDIR ?= $(PREFIX)/include/libreach
 BINDIR     ?= $(PREFIX)/bin
 MANDIR     ?= $(PREFIX)/share/man
 DATADIR    ?= $(PREFIX)/share

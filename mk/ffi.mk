@@ -13,8 +13,6 @@ FFI_ENVIRONMENT = PKG_CONFIG_PATH="$(FFI_PKG_CONFIG_PATH)$${PKG_CONFIG_PATH:+:$$
     LD_LIBRARY_PATH="$(FFI_LIBRARY_PATH)$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" \
     PATH="$$PATH:/usr/sbin:/sbin" LC_ALL=C CC="$(CC)" CXX="$(CXX)" PYTHONDONTWRITEBYTECODE=1
 
-INSTALL_MORE += 0644:include/reach.hpp:$(INCLUDEDIR)/reach.hpp
-
 .PHONY: test-ffi
 test-ffi: lib $(BUILD)/libreach-uninstalled.pc ## run the example of every language (ONLY="go ruby" for some)
 	@$(FFI_ENVIRONMENT) $(PYTHON3) Tests/FFI/run.py $(FFI_FOLDER)/ffi $(ONLY)
@@ -32,7 +30,7 @@ INSTALLCHECK_TARGETS += installcheck-examples
 installcheck-examples:
 	@rm -rf $(FFI_PREFIX)
 	@$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(FFI_PREFIX) LIBDIR=$(FFI_PREFIX)/lib LDCONFIG=true \
-	    INCLUDEDIR=$(FFI_PREFIX)/include BINDIR=$(FFI_PREFIX)/bin MANDIR=$(FFI_PREFIX)/share/man \
+	    INCLUDEDIR=$(FFI_PREFIX)/include/libreach BINDIR=$(FFI_PREFIX)/bin MANDIR=$(FFI_PREFIX)/share/man \
 	    DATADIR=$(FFI_PREFIX)/share >/dev/null
 	@$(MAKE) --no-print-directory test-ffi test-loops FFI_PKG_CONFIG_PATH=$(FFI_PREFIX)/lib/pkgconfig \
 	    FFI_LIBRARY_PATH=$(FFI_PREFIX)/lib FFI_FOLDER=$(BUILD)/examples-installed

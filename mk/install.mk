@@ -37,7 +37,8 @@ INSTALL_LINKS = \
 
 # Ours alone: removed when empty. Deepest first.
 INSTALL_DIRS = $(CMAKEDIR) \
-    $(addprefix $(INCLUDEDIR)/,$(filter-out .,$(sort $(patsubst %/,%,$(dir $(INSTALL_HEADERS))))))
+    $(addprefix $(INCLUDEDIR)/,$(filter-out .,$(sort $(patsubst %/,%,$(dir $(INSTALL_HEADERS)))))) \
+    $(filter %/libreach,$(INCLUDEDIR))
 
 # Each area adds to these: INSTALL_MORE (mode:file:destination), INSTALL_NEEDS (targets to build before).
 INSTALL_NEEDS += lib configured
@@ -89,8 +90,8 @@ STAGE_ENV := PKG_CONFIG_PATH=$(STAGE)/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$
 .PHONY: stage
 stage: ## install into build/stage, for trying an installed copy
 	@rm -rf $(STAGE)
-	@$(MAKE) --no-print-directory install DESTDIR=$(STAGE) PREFIX=/usr LIBDIR=/usr/lib INCLUDEDIR=/usr/include \
-	    BINDIR=/usr/bin MANDIR=/usr/share/man DATADIR=/usr/share >/dev/null
+	@$(MAKE) --no-print-directory install DESTDIR=$(STAGE) PREFIX=/usr LIBDIR=/usr/lib \
+	    INCLUDEDIR=/usr/include/libreach BINDIR=/usr/bin MANDIR=/usr/share/man DATADIR=/usr/share >/dev/null
 
 # An area that has something to try with an installed copy adds its target to INSTALLCHECK_TARGETS, and uses STAGE_ENV.
 .PHONY: installcheck

@@ -157,6 +157,19 @@ def test_cmake_tells_of_a_missing_file(program, tmp_path):
     assert done.returncode != 0 and "is gone" in done.stderr
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++"])
+def test_apples_names_are_not_where_every_compiler_looks(tmp_path, compiler):
+    """A program that asks whether they are there, and does not ask for libreach, is not to take this for a Mac."""
+    assert [path.name for path in (USR / "include").iterdir()] == ["libreach"]
+    asked = [f"<{path.relative_to(USR / 'include/libreach')}>" for path in (USR / "include/libreach").rglob("*.h*")]
+    assert {"<reach.h>", "<reach.hpp>", "<CoreFoundation/CoreFoundation.h>"} <= set(asked)
+    source = tmp_path / "program.c"
+    source.write_text("".join(f"#if __has_include({name}) != FOUND\n#error {name}\n#endif\n" for name in asked))
+    default = ["-isystem", USR / "include", "-fsyntax-only", *(["-xc++"] if "+" in compiler else []), source]
+    run(compiler, *default, "-DFOUND=0")
+    run(compiler, *default, "-DFOUND=1", *flags("--cflags"))
+
+
 def test_apples_names(tmp_path):
     source = tmp_path / "program.c"
     source.write_text("""
@@ -222,9 +235,11 @@ def files(folder):
 
 def test_uninstall(tmp_path):
     for action in ("install", "uninstall"):
-        run("make", "-s", action, f"DESTDIR={tmp_path}", "PREFIX=/usr", cwd=TOP)
+        said = run("make", "-s", action, f"DESTDIR={tmp_path}", "PREFIX=/usr", cwd=TOP).split()
+        assert len(said) == len(set(said)), "what is listed twice is installed twice"
         assert bool(files(tmp_path)) is (action == "install")
     assert not (tmp_path / "usr/lib/cmake/reach").exists()
+    assert not (tmp_path / "usr/include/libreach").exists() and (tmp_path / "usr/include").exists()
 
 
 def test_own_prefix(program, tmp_path):
