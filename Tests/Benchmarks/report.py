@@ -74,6 +74,19 @@ def shown(value: float, unit: str) -> str:
     return f"{value:,.0f}"
 
 
+def compared(value: float, limit: float, unit: str) -> tuple[str, str]:
+    """Both as text, with as many digits as it takes to see that the one is over the other."""
+    got, wanted = (f"{x:.2f}" if unit == "ratio" else shown(x, unit) for x in (value, limit))
+    if value <= limit or got != wanted:
+        return got, wanted
+    for digits in range(3, 16):
+        got, wanted = (f"{x:,.{digits}f}" for x in (value, limit))
+        if got != wanted:
+            break
+    name = "" if unit in ("ratio", "") else f" {unit}"
+    return f"{got}{name}", f"{wanted}{name}"
+
+
 def ratio(figure: Figure) -> str:
     if math.isnan(figure.ratio):
         return ""
@@ -135,7 +148,7 @@ class Goals:
     def goal(self, text: str, value: float, limit: float, unit: str) -> None:
         if math.isnan(value):
             return
-        got, wanted = (f"{x:.2f}" if unit == "ratio" else shown(x, unit) for x in (value, limit))
+        got, wanted = compared(value, limit, unit)
         self.lines.append(("reached" if value <= limit else "MISSED", f"{text}: {got}, at most {wanted}"))
 
     def ratio(self, text: str, row: str, candidate: str, measure: str, limit: float) -> None:
