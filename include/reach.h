@@ -44,6 +44,10 @@
  *     callbacks.
  *   - After fork, the child opens its own sockets when it first asks. What was scheduled stays with the parent: in the
  *     child a queue of the parent's fails with ESTALE, and a target can be scheduled afresh on a queue of the child's.
+ *     A child that is forked inside a callback may return from it: the call from which the callback was made then fails
+ *     with ESTALE, or, on a thread queue, the queue's thread ends, and with it the child, which has no other thread.
+ *   - A thread must not be cancelled with pthread_cancel while it is inside a function of the library: a lock that it
+ *     held would stay locked. Disable cancellation around the call (pthread_setcancelstate).
  *   - Failure to allocate memory for an object ends the process with a trap: the language the library is written in has
  *     no other answer. Descriptors, threads and sockets that cannot be had are ordinary errors.
  *   - The library cannot be unloaded: dlclose succeeds and leaves it in place.
@@ -201,7 +205,8 @@ reach_target *reach_create_with_address_pair(const struct sockaddr *local, sockl
  *
  * @param name  copied, any length; not a URL and not "host:port"
  * @return the target, to be released by the caller; NULL with EINVAL when name is NULL or empty, or, for an address
- *         with %link, with the error of the system call that failed.
+ *         with %link, with the error of the system call that failed. A link that does not exist is no error: such a
+ *         target answers that it is not reachable, with REACH_REASON_NO_LINK.
  *
  * Mirrors SCNetworkReachabilityCreateWithName.
  */
@@ -293,7 +298,8 @@ const char *reach_link_text(int32_t kind);
 
 /**
  * Everything that is known about the path to a target. Grows only at its end; the size that was passed in tells which
- * fields the caller knows. Text fields end with NUL and are empty when they do not apply.
+ * fields the caller knows. Text fields end with NUL and are empty when they do not apply. Values of generation can be
+ * compared within one process only: those of another process, or of another run, have nothing to do with them.
  */
 typedef struct reach_path {
     reach_flags flags;           /**< as reach_get_flags gives them */
@@ -349,7 +355,8 @@ typedef struct reach_queue reach_queue;
  * would wait for it for ever once a callback has run managed code: there, drive a manual queue from a thread of the
  * runtime's own.
  *
- * @param label  names the thread in debuggers and /proc, cut to 15 bytes; NULL gives "reach"
+ * @param label  names the thread in debuggers and /proc, cut to 15 bytes; NULL gives "reach", and an empty text a
+ *               thread with an empty name
  * @return the queue, to be released by the caller; NULL with the error of the system call that failed (EMFILE, EAGAIN,
  *         ...).
  *
@@ -382,7 +389,7 @@ int reach_queue_fd(reach_queue *queue);
  * 0 before the time is over when the work that came up led to no callout.
  *
  * @param queue       a manual queue
- * @param timeout_ms  0 does not wait; -1 waits for ever
+ * @param timeout_ms  0 does not wait; -1 waits for ever; below that is EINVAL
  * @return the number of callouts made, 0 or more; -1 with EINVAL (also for a thread queue), EDEADLK when called from
  *         inside a callback of the same queue, EBUSY when another thread is in it, EINTR when a signal came first, or
  *         ESTALE in a forked child.
@@ -395,8 +402,11 @@ int reach_queue_dispatch(reach_queue *queue, int timeout_ms);
  * A target that is scheduled on a manual queue without a callback has its changes reported here. Callbacks that are due
  * on the queue meanwhile are run, as by reach_queue_dispatch.
  *
+ * A queue is either read with this function or dispatched: reach_queue_dispatch passes over the changes of targets that
+ * have no callback, and those are not reported later.
+ *
  * @param queue       a manual queue
- * @param timeout_ms  0 does not wait; -1 waits for ever
+ * @param timeout_ms  0 does not wait; -1 waits for ever; below that is EINVAL
  * @param target      takes the target that changed; not retained, valid as long as the target is scheduled or owned
  * @param flags       takes its new flags
  * @return 1 with target and flags written, 0 when the time is over, -1 with errno as for reach_queue_dispatch.
@@ -490,7 +500,7 @@ typedef void (*reach_confirm_callback)(reach_target *target, bool online, reach_
  * asked at the deadline, the answer is offline too: reach_wait tells the two apart.
  *
  * @param target      the target; it and the queue are kept alive until the answer is given or cancelled
- * @param timeout_ms  0 answers with what is true now; -1 waits for ever
+ * @param timeout_ms  0 answers with what is true now; -1 waits for ever; below that is EINVAL
  * @param queue       where callback is called, never from inside this function
  * @param callback    called exactly once, unless cancelled
  * @param info        handed to callback
@@ -516,7 +526,7 @@ bool reach_confirm_cancel(uint64_t id);
  * scripts without a loop. It may be called on any thread, inside callbacks too.
  *
  * @param target      the target
- * @param timeout_ms  0 does not wait; -1 waits for ever
+ * @param timeout_ms  0 does not wait; -1 waits for ever; below that is EINVAL
  * @param flags       takes the flags behind the answer; NULL when they are not wanted
  * @return true when online; false with ETIMEDOUT when it is still offline, with flags written too; false with EINVAL,
  *         or with an error as for reach_set_queue, with flags not written. Signals do not end the wait.

@@ -7,6 +7,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <seccomp.h>
 #include <semaphore.h>
@@ -192,6 +193,8 @@ static void queue_arguments(void *argument)
     require_refused(reach_queue_next(manual, 0, NULL, &flags), -1, EINVAL);
     require_refused(reach_queue_next(manual, 0, &written, NULL), -1, EINVAL);
     require_refused(reach_queue_next(manual, -1, NULL, NULL), -1, EINVAL);
+    require_refused(reach_queue_dispatch(manual, -2), -1, EINVAL);
+    require_refused(reach_queue_next(manual, INT_MIN, &written, &flags), -1, EINVAL);
     int descriptor = reach_queue_fd(manual);
     require(descriptor >= 0);
     require_int(reach_queue_fd(manual), descriptor);
@@ -286,6 +289,7 @@ static void labels_name_threads(void *argument)
         { "exactly-15-char", "exactly-15-char" },
         { "more than fifteen bytes", "more than fifte" },
         { "%s%n%d", "%s%n%d" },
+        { "", "" },
     };
     reach_target *internet = target("0.0.0.0");
     for (size_t index = 0; index < sizeof labels / sizeof *labels; index++) {
@@ -310,9 +314,6 @@ static void labels_name_threads(void *argument)
     memset(long_label, 'x', 100000);
     long_label[100000] = '\0';
     reach_queue *queue = reach_queue_create(long_label);
-    require(queue != NULL);
-    reach_queue_release(queue);
-    queue = reach_queue_create("");
     require(queue != NULL);
     reach_queue_release(queue);
     free(long_label);
@@ -423,6 +424,8 @@ static void confirm_arguments(void *argument)
         EINVAL);
     require_refused_and_released(reach_confirm(zero, 0, queue, NULL, &released, count_release), 0, EINVAL);
     require_refused_and_released(reach_confirm(NULL, -1, NULL, NULL, &released, count_release), 0, EINVAL);
+    require_refused_and_released(reach_confirm(zero, -2, queue, confirm_never_called, &released, count_release), 0,
+                                 EINVAL);
     require_refused(reach_confirm(NULL, 0, NULL, NULL, NULL, NULL), 0, EINVAL);
     require_refused(reach_confirm_cancel(0), false, ENOENT);
     require_refused(reach_confirm_cancel(1), false, ENOENT);
@@ -431,6 +434,7 @@ static void confirm_arguments(void *argument)
 
     reach_flags flags = 0x5678;
     require_refused(reach_wait(NULL, 0, &flags), false, EINVAL);
+    require_refused(reach_wait(zero, -2, &flags), false, EINVAL);
     require_refused(reach_wait(NULL, -1, NULL), false, EINVAL);
     require_int(flags, 0x5678);
     reach_release(zero);
