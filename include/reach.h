@@ -558,8 +558,14 @@ typedef void (*reach_monitor_callback)(reach_monitor *monitor, reach_status stat
 /**
  * The monitor that everybody in the process can use. Its host is apple.com until changed.
  *
- * @return the monitor, which is started by the first call and never freed; not retained for the caller. NULL with the
- *         error of the system call that failed; the next call tries again.
+ * It starts with the first call of this function, or of another one that is given NULL for it. When that is
+ * reach_monitor_set_host, it starts with that host, and apple.com is not looked up.
+ *
+ * In a forked child, a monitor of the parent's keeps the status that it had, and hears of nothing any more; the child's
+ * shared one is another one, with apple.com as its host.
+ *
+ * @return the monitor, which is never freed; not retained for the caller. NULL with the error of the system call that
+ *         failed; the next call tries again.
  */
 reach_monitor *reach_monitor_shared(void);
 
@@ -600,7 +606,8 @@ bool reach_monitor_is_reachable(reach_monitor *monitor);
  *
  * @param monitor  NULL means the shared one
  * @param host     as for reach_monitor_create; copied
- * @return true; false with EINVAL or the error of the system call that failed, and then the old host stays.
+ * @return true; false with EINVAL, ESTALE for a monitor of the parent's in a forked child, or the error of the system
+ *         call that failed, and then the old host stays.
  */
 bool reach_monitor_set_host(reach_monitor *monitor, const char *host);
 
@@ -624,7 +631,8 @@ size_t reach_monitor_get_host(reach_monitor *monitor, char *buffer, size_t size)
  * @param info      handed to callback
  * @param release   run once for info when the observer is removed or its monitor ended, after the last call that may
  *                  use info; also when this function fails; NULL for none
- * @return an id for reach_monitor_remove_observer, never reused; 0 with EINVAL, or ESTALE in a forked child.
+ * @return an id for reach_monitor_remove_observer, never reused; 0 with EINVAL, or ESTALE for a queue or monitor of the
+ *         parent's in a forked child.
  */
 uint64_t reach_monitor_add_observer(reach_monitor *monitor, reach_queue *queue, reach_monitor_callback callback,
                                     void *info, void (*release)(void *info));

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The libreach authors
  * SPDX-License-Identifier: MIT
  *
- * The kernel cannot be asked at just the moment when something else depends on it: what was heard by then is told all the
- * same, and what was known before is no answer. This program's own send takes the place of libc's.
+ * The kernel cannot be asked at just the moment when something else depends on it: what was heard by then is told all
+ * the same, and what was known before is no answer. This program's own send takes the place of libc's.
  */
 #include "support.h"
 

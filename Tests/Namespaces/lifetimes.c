@@ -786,7 +786,7 @@ static void fork_inside(reach_target *target, reach_flags flags, void *info)
         fflush(NULL);
         forked_inside = fork();
         if (forked_inside == 0) {
-            /* Back into the library, which is not to go on with what is the parent's. Its threads block every signal. */
+            /* Back into the library, which leaves alone what is the parent's. Its threads block every signal. */
             sigset_t none;
             sigemptyset(&none);
             pthread_sigmask(SIG_SETMASK, &none, NULL);

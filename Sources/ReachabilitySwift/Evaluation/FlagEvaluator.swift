@@ -57,7 +57,8 @@ package enum FlagEvaluator {
         if !link.isUsable {
             guard link.isDormant else {
                 // The kernel turns away from a router that does not answer, without a word; so it is asked again.
-                verdict.expiry = min(verdict.expiry, Deadline(nanoseconds: now).advanced(byMilliseconds: deadLinkPeriod))
+                verdict.expiry = min(
+                    verdict.expiry, Deadline(nanoseconds: now).advanced(byMilliseconds: deadLinkPeriod))
                 return refused(verdict, reasonForBeingDown(link))
             }
             verdict.flags = [.reachable, .transientConnection, .connectionRequired]

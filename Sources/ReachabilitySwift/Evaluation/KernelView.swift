@@ -160,7 +160,9 @@ package final class KernelView {
         try askWell(ways[...], into: &answers)
         for (answer, way) in zip(answers, ways) {
             // One that cannot be told about is no better.
-            guard let found = try? self.verdict(way, answer, now), found.flags.rank > verdict.flags.rank else { continue }
+            guard let found = try? self.verdict(way, answer, now), found.flags.rank > verdict.flags.rank else {
+                continue
+            }
             verdict = found
         }
     }
@@ -319,8 +321,8 @@ package final class KernelView {
         }
     }
 
-    /// When IPv6 has no way for packets of whatever source, the kernel chooses a source and tries again, and so finds the
-    /// ways that are only for some: where every provider has addresses of its own, there may be no others.
+    /// When IPv6 has no way for packets of whatever source, the kernel chooses a source and tries again, and so finds
+    /// the ways that are only for some: where every provider has addresses of its own, there may be no others.
     private func withSource(_ question: RouteQuestion) throws(Errno) -> [RouteQuestion] {
         guard question.source == nil, question.destination.isGlobalScopeV6 else { return [] }
         var best: IPAddress?
@@ -331,7 +333,8 @@ package final class KernelView {
         } ?? []
     }
 
-    /// This machine's IPv6 addresses from which packets may go anywhere. Deprecated ones only where there are no others.
+    /// This machine's IPv6 addresses from which packets may go anywhere. Deprecated ones only where there are no
+    /// others.
     private func globalSources() throws(Errno) -> [IPAddress] {
         if let sources { return sources }
         var preferred = [IPAddress]()

@@ -79,8 +79,8 @@ package final class RequestSocket {
         }
     }
 
-    /// Has everything of a kind listed, of one family or with AF_UNSPEC of all. The kernel writes the next part when one
-    /// was read, so nothing here waits either.
+    /// Has everything of a kind listed, of one family or with AF_UNSPEC of all. The kernel writes the next part when
+    /// one was read, so nothing here waits either.
     func list(_ type: Int, family: Int32, read: (Message) -> Void) throws(Errno) {
         let first = sequence
         sequence = sequence &+ 1

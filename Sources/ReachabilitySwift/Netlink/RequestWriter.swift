@@ -20,8 +20,8 @@ struct RequestWriter {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
     var hasRoom: Bool { buffer.count - count >= RequestWriter.longest }
 
-    /// RTM_GETROUTE. With asEntry, the kernel shows the matching entry of the table, with all its next hops and how long
-    /// it lasts, instead of the way one packet would take.
+    /// RTM_GETROUTE. With asEntry, the kernel shows the matching entry of the table, with all its next hops and how
+    /// long it lasts, instead of the way one packet would take.
     ///
     /// - Parameter user: for whom, where rules tell users apart; else the kernel takes the real user of the caller.
     mutating func askRoute(_ question: RouteQuestion, asEntry: Bool, user: UInt32?, sequence: UInt32) {

@@ -121,7 +121,8 @@ package enum Destination: Sendable {
             if let local, !local.isUnspecified, let first = verdicts.first, !first.flags.contains(.isLocalAddress) {
                 return refused(.notLocal, local)
             }
-            if let local, let remote, local.isLinkLocalV6, local.link != 0, remote.link != 0, local.link != remote.link {
+            if let local, let remote, local.isLinkLocalV6, local.link != 0, remote.link != 0, local.link != remote.link
+            {
                 return refused(.noRoute, remote)
             }
             return (remote == nil ? verdicts.first : verdicts.last) ?? Verdict()
