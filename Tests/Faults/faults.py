@@ -29,15 +29,16 @@ import tempfile
 FOR_EVER = 0xFFFFFFFF
 # Functions that give no error, or whose error would be a mistake in how they are called: they have nothing to inject.
 # (POSIX lets a mutex or condition of default kind run out of memory when it is made; in glibc and musl it is a few
-# words that are written. The shim sees to it that write is for eventfds only.)
+# words that are written. The shim sees to it that write is for eventfds only. readlink is for a link that realpath
+# cannot follow, and then no answer is as good as none to be had. qsort sorts in place when it gets no memory.)
 CANNOT_FAIL = set("""
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __errno_location __gmon_start__
-    __libc_start_main __stack_chk_fail abort arc4random_buf clock_gettime explicit_bzero free freeaddrinfo getpid
-    htonl htons if_indextoname inet_aton inet_ntop inet_pton memchr memcmp memcpy memmove memset munmap ntohl
+    __libc_start_main __stack_chk_fail abort arc4random_buf clock_gettime explicit_bzero free freeaddrinfo geteuid
+    getpid htonl htons if_indextoname inet_aton inet_ntop inet_pton memchr memcmp memcpy memmove memset munmap ntohl
     ntohs pthread_attr_destroy pthread_attr_getstacksize pthread_attr_setdetachstate pthread_cond_broadcast
     pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait pthread_equal
     pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
-    pthread_self pthread_sigmask sched_yield sigfillset strcmp strlen strncmp strnlen sysconf write
+    pthread_self pthread_sigmask qsort readlink sched_yield sigfillset strcmp strlen strncmp strnlen sysconf write
 """.split())
 
 NETWORK = """
