@@ -882,12 +882,189 @@ static void timers_fire(void *argument)
     require_int(once.references + often.references, 0);
 }
 
+/* One that the main dispatch queue, which would be something to wait for, is not served in. */
+#define OWN_MODE CFSTR("of these tests")
+
+/* An owner of a timer, whose context owns it: only the end of the timer opens the ring. */
+struct owner {
+    CFRunLoopTimerRef timer;
+    int references, fired, references_in_callout;
+};
+
+static const void *owner_retain(const void *info)
+{
+    ((struct owner *)info)->references++;
+    return info;
+}
+
+static void owner_release(const void *info)
+{
+    struct owner *owner = (struct owner *)info;
+
+    if (--owner->references == 0) {
+        CFRelease(owner->timer);
+    }
+}
+
+static void owner_fire(CFRunLoopTimerRef timer, void *info)
+{
+    struct owner *owner = info;
+
+    require(CFRunLoopTimerIsValid(timer));
+    owner->fired++;
+    CFRunLoopTimerInvalidate(timer);
+    owner->references_in_callout = owner->references;
+}
+
+static void owner_begin(struct owner *owner, CFAbsoluteTime due, CFTimeInterval interval)
+{
+    CFRunLoopTimerContext context = { 0, owner, owner_retain, owner_release, NULL };
+
+    memset(owner, 0, sizeof *owner);
+    owner->references = 1;
+    owner->timer = CFRunLoopTimerCreate(NULL, due, interval, 0, 0, owner_fire, &context);
+    CFRunLoopAddTimer(here(), owner->timer, OWN_MODE);
+    owner_release(owner);
+    require_int(owner->references, 1);
+}
+
+static void an_invalid_timer_lets_its_info_go(void *argument)
+{
+    struct owner owner;
+
+    (void)argument;
+    owner_begin(&owner, CFAbsoluteTimeGetCurrent() + 1.0e9, 1);
+    CFRetain(owner.timer);
+    CFRunLoopTimerInvalidate(owner.timer);
+    require_int(owner.references, 0);
+    CFRunLoopTimerInvalidate(owner.timer);
+    require(!CFRunLoopTimerIsValid(owner.timer));
+    require_int(CFRunLoopRunInMode(OWN_MODE, 10, FALSE), kCFRunLoopRunFinished);
+    CFRelease(owner.timer);
+    require_int(owner.references, 0);
+
+    /* In its own callout, which may go on using the info, whether it would come again or not. */
+    for (int interval = 0; interval < 2; interval++) {
+        owner_begin(&owner, CFAbsoluteTimeGetCurrent(), interval);
+        require_int(CFRunLoopRunInMode(OWN_MODE, (double)deadline_ms() / 1000, FALSE), kCFRunLoopRunFinished);
+        require_int(owner.fired, 1);
+        require_int(owner.references_in_callout, 1);
+        require_int(owner.references, 0);
+    }
+}
+
+static void timing_fire_and_stop(CFRunLoopTimerRef timer, void *info)
+{
+    (void)timer;
+    (void)info;
+    CFRunLoopStop(CFRunLoopGetCurrent());
+}
+
+static CFRunLoopTimerRef postponed;
+
+static void *fire_now_when_waiting(void *loop)
+{
+    while (!CFRunLoopIsWaiting((CFRunLoopRef)loop)) {
+        sched_yield();
+    }
+    CFRunLoopTimerSetNextFireDate(postponed, CFAbsoluteTimeGetCurrent());
+    return NULL;
+}
+
+static void another_thread_can_set_a_timer(void *argument)
+{
+    pthread_t thread;
+
+    (void)argument;
+    postponed = CFRunLoopTimerCreate(NULL, CFAbsoluteTimeGetCurrent() + 1.0e9, 1.0e9, 0, 0, timing_fire_and_stop, NULL);
+    CFRunLoopAddTimer(here(), postponed, MODE);
+    for (int i = 0; i < 20; i++) {
+        require_int(pthread_create(&thread, NULL, fire_now_when_waiting, here()), 0);
+        require_int(CFRunLoopRunInMode(MODE, (double)deadline_ms() / 1000, FALSE), kCFRunLoopRunStopped);
+        require_int(pthread_join(thread, NULL), 0);
+    }
+    CFRunLoopTimerInvalidate(postponed);
+    CFRelease(postponed);
+}
+
+struct places {
+    CFRunLoopRef loops[8];
+    int scheduled, cancelled, released;
+};
+
+static void places_schedule(void *info, CFRunLoopRef loop, CFStringRef mode)
+{
+    struct places *places = info;
+
+    (void)mode;
+    places->loops[places->scheduled++] = loop;
+}
+
+static void places_cancel(void *info, CFRunLoopRef loop, CFStringRef mode)
+{
+    struct places *places = info;
+
+    require(mode != NULL);
+    for (int i = 0; i < places->scheduled; i++) {
+        if (places->loops[i] == loop) {
+            places->loops[i] = NULL;
+            places->cancelled++;
+            return;
+        }
+    }
+    require(!"cancelled where it was scheduled");
+}
+
+static void places_release(const void *info)
+{
+    ((struct places *)info)->released++;
+}
+
+static void an_invalid_source_is_in_no_loop(void *argument)
+{
+    struct places places = { 0 };
+    CFRunLoopSourceContext context = { 0 };
+    struct loop_thread *thread = loop_thread_start(MODE);
+    CFRunLoopRef other = loop_thread_loop(thread);
+
+    (void)argument;
+    context.info = &places;
+    context.schedule = places_schedule;
+    context.cancel = places_cancel;
+    context.release = places_release;
+    CFRunLoopSourceRef source = CFRunLoopSourceCreate(NULL, 0, &context);
+    CFRunLoopAddSource(here(), source, OWN_MODE);
+    CFRunLoopAddSource(here(), source, CFSTR("other"));
+    CFRunLoopAddSource(other, source, MODE);
+    require_int(places.scheduled, 3);
+    CFRunLoopSourceSignal(source);
+    CFRunLoopSourceInvalidate(source);
+    require_int(places.cancelled, 3);
+    require(!CFRunLoopSourceIsValid(source));
+    require(!CFRunLoopContainsSource(here(), source, OWN_MODE));
+    require(!CFRunLoopContainsSource(here(), source, CFSTR("other")));
+    require(!CFRunLoopContainsSource(other, source, MODE));
+    CFRunLoopSourceInvalidate(source);
+    CFRunLoopAddSource(here(), source, OWN_MODE);
+    CFRunLoopRemoveSource(here(), source, OWN_MODE);
+    require_int(places.scheduled, 3);
+    require_int(places.cancelled, 3);
+    require_int(CFRunLoopRunInMode(OWN_MODE, 10, FALSE), kCFRunLoopRunFinished);
+    require_int(places.released, 0);
+    CFRelease(source);
+    require_int(places.released, 1);
+    loop_thread_stop(thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         process_test(arguments_are_checked),
         process_test(what_is_not_scheduled_cannot_be_unscheduled),
         process_test(another_thread_can_stop_a_loop),
+        process_test(another_thread_can_set_a_timer),
+        process_test(an_invalid_timer_lets_its_info_go),
+        process_test(an_invalid_source_is_in_no_loop),
         namespace_test(unscheduling_from_elsewhere_does_nothing),
         namespace_test(one_loop_delivers_for_all),
         namespace_test(a_waiting_loop_delivers_rather_than_an_idle_one),

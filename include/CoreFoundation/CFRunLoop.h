@@ -20,6 +20,7 @@
 #define REACH_CF_RUN_LOOP_H
 
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -76,7 +77,7 @@ typedef struct {
 struct reach_cf_member {
     struct reach_cf_object object;
     CFIndex order;
-    bool valid; /* atomic; an invalid one is dropped when its loop comes across it */
+    bool valid; /* atomic; an invalid one is in no loop */
 };
 
 struct __CFRunLoopSource {
@@ -90,6 +91,7 @@ struct __CFRunLoopTimer {
     struct reach_cf_member member;
     CFRunLoopTimerContext context;
     CFRunLoopTimerCallBack callout;
+    long users; /* atomic; of info: the timer while it is valid, and each callout. The last one releases info */
     double due; /* on the monotonic clock; read and written under the lock of all timers */
     double interval;
 };
@@ -101,6 +103,7 @@ struct reach_cf_entry {
 
 struct __CFRunLoop {
     struct reach_cf_object object;
+    CFRunLoopRef previous, next; /* of all loops; under their lock */
     int wake;             /* an event descriptor, written by CFRunLoopWakeUp */
     bool waiting;         /* atomic: about to poll, or polling */
     bool stopped;         /* atomic: the innermost run is to end */
@@ -114,16 +117,19 @@ struct __CFRunLoop {
     size_t common_count;
 };
 
-/* What all files of the program share: the loop of the main thread, which stays once it was asked for, and the locks.
- * */
+/* What all files of the program share: the loop of the main thread, which stays once it was asked for, all loops, so
+ * that those are found that a source or timer is in, and the locks. */
 struct reach_cf_run_loops {
     pthread_mutex_t lock;
     pthread_mutex_t timers;
-    CFRunLoopRef main; /* atomic; written under the lock */
+    pthread_mutex_t all;
+    CFRunLoopRef main;  /* atomic; written under the lock */
+    CFRunLoopRef first; /* under the lock of all; not retained: a loop that ends takes itself out */
+    size_t count;
 };
 
-REACH_CF_SHARED struct reach_cf_run_loops reach_cf_run_loops_1 = {PTHREAD_MUTEX_INITIALIZER,
-                                                                   PTHREAD_MUTEX_INITIALIZER, NULL};
+REACH_CF_SHARED struct reach_cf_run_loops reach_cf_run_loops_1 = {
+    PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, NULL, NULL, 0};
 REACH_CF_SHARED __thread CFRunLoopRef reach_cf_run_loop_1 = NULL;
 
 /* How libc's own thread-local destructors are registered: unlike pthread_key_create, it keeps a shared library that was
@@ -199,10 +205,21 @@ static inline Boolean CFRunLoopSourceIsValid(CFRunLoopSourceRef source)
            __atomic_load_n(&source->member.valid, __ATOMIC_ACQUIRE);
 }
 
-static inline void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source)
+/* Keeps info for a callout, unless it is released already. */
+static inline bool reach_cf_timer_use(CFRunLoopTimerRef timer)
 {
-    if (reach_cf_is(source, REACH_CF_TYPE_RUN_LOOP_SOURCE)) {
-        __atomic_store_n(&source->member.valid, false, __ATOMIC_RELEASE);
+    long users = __atomic_load_n(&timer->users, __ATOMIC_RELAXED);
+
+    while (users > 0 && !__atomic_compare_exchange_n(&timer->users, &users, users + 1, true, __ATOMIC_ACQUIRE,
+                                                     __ATOMIC_RELAXED)) {
+    }
+    return users > 0;
+}
+
+static inline void reach_cf_timer_leave(CFRunLoopTimerRef timer)
+{
+    if (__atomic_sub_fetch(&timer->users, 1, __ATOMIC_ACQ_REL) == 0 && timer->context.release != NULL) {
+        timer->context.release(timer->context.info);
     }
 }
 
@@ -210,8 +227,8 @@ static inline void reach_cf_timer_destroy(struct reach_cf_object *object)
 {
     CFRunLoopTimerRef timer = (CFRunLoopTimerRef)(void *)object;
 
-    if (timer->context.release != NULL) {
-        timer->context.release(timer->context.info);
+    if (timer->member.valid) {
+        reach_cf_timer_leave(timer);
     }
 }
 
@@ -227,6 +244,7 @@ static inline CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, C
     timer->member.order = order;
     timer->member.valid = true;
     timer->callout = callout;
+    timer->users = 1;
     timer->due = reach_cf_clock(REACH_CF_CLOCK_MONOTONIC) + (fire_date - CFAbsoluteTimeGetCurrent());
     timer->interval = interval > 0 ? interval : 0;
     if (context != NULL) {
@@ -241,13 +259,6 @@ static inline CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, C
 static inline Boolean CFRunLoopTimerIsValid(CFRunLoopTimerRef timer)
 {
     return reach_cf_is(timer, REACH_CF_TYPE_RUN_LOOP_TIMER) && __atomic_load_n(&timer->member.valid, __ATOMIC_ACQUIRE);
-}
-
-static inline void CFRunLoopTimerInvalidate(CFRunLoopTimerRef timer)
-{
-    if (reach_cf_is(timer, REACH_CF_TYPE_RUN_LOOP_TIMER)) {
-        __atomic_store_n(&timer->member.valid, false, __ATOMIC_RELEASE);
-    }
 }
 
 static inline Boolean CFRunLoopTimerDoesRepeat(CFRunLoopTimerRef timer)
@@ -265,15 +276,6 @@ static inline double reach_cf_timer_due(CFRunLoopTimerRef timer)
     return due;
 }
 
-static inline void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fire_date)
-{
-    if (reach_cf_is(timer, REACH_CF_TYPE_RUN_LOOP_TIMER)) {
-        pthread_mutex_lock(&reach_cf_run_loops_1.timers);
-        timer->due = reach_cf_clock(REACH_CF_CLOCK_MONOTONIC) + (fire_date - CFAbsoluteTimeGetCurrent());
-        pthread_mutex_unlock(&reach_cf_run_loops_1.timers);
-    }
-}
-
 static inline CFAbsoluteTime CFRunLoopTimerGetNextFireDate(CFRunLoopTimerRef timer)
 {
     return CFRunLoopTimerIsValid(timer)
@@ -289,6 +291,13 @@ static inline void reach_cf_run_loop_destroy(struct reach_cf_object *object)
     CFRunLoopRef loop = (CFRunLoopRef)(void *)object;
     size_t i;
 
+    pthread_mutex_lock(&reach_cf_run_loops_1.all);
+    *(loop->previous == NULL ? &reach_cf_run_loops_1.first : &loop->previous->next) = loop->next;
+    if (loop->next != NULL) {
+        loop->next->previous = loop->previous;
+    }
+    reach_cf_run_loops_1.count--;
+    pthread_mutex_unlock(&reach_cf_run_loops_1.all);
     for (i = 0; i < loop->count; i++) {
         CFRelease(loop->entries[i].mode);
         CFRelease(loop->entries[i].member);
@@ -315,7 +324,53 @@ static inline CFRunLoopRef reach_cf_run_loop_create(void)
     loop = (CFRunLoopRef)reach_cf_create(sizeof *loop, REACH_CF_TYPE_RUN_LOOP, reach_cf_run_loop_destroy, NULL);
     loop->wake = wake;
     pthread_mutex_init(&loop->lock, NULL);
+    pthread_mutex_lock(&reach_cf_run_loops_1.all);
+    loop->next = reach_cf_run_loops_1.first;
+    if (loop->next != NULL) {
+        loop->next->previous = loop;
+    }
+    reach_cf_run_loops_1.first = loop;
+    reach_cf_run_loops_1.count++;
+    pthread_mutex_unlock(&reach_cf_run_loops_1.all);
     return loop;
+}
+
+/* All loops that there are, retained. */
+struct reach_cf_loops {
+    CFRunLoopRef *list;
+    size_t count;
+};
+
+static inline struct reach_cf_loops reach_cf_loops_copy(void)
+{
+    struct reach_cf_loops loops = {NULL, 0};
+    CFRunLoopRef loop;
+
+    pthread_mutex_lock(&reach_cf_run_loops_1.all);
+    loops.list = (CFRunLoopRef *)reach_cf_allocate(NULL, (reach_cf_run_loops_1.count + 1) * sizeof *loops.list);
+    for (loop = reach_cf_run_loops_1.first; loop != NULL; loop = loop->next) {
+        long references = __atomic_load_n(&loop->object.references, __ATOMIC_RELAXED);
+
+        /* One without references is about to take itself out. */
+        while (references > 0 && !__atomic_compare_exchange_n(&loop->object.references, &references, references + 1,
+                                                              true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+        if (references > 0) {
+            loops.list[loops.count++] = loop;
+        }
+    }
+    pthread_mutex_unlock(&reach_cf_run_loops_1.all);
+    return loops;
+}
+
+static inline void reach_cf_loops_release(struct reach_cf_loops loops)
+{
+    size_t i;
+
+    for (i = 0; i < loops.count; i++) {
+        CFRelease(loops.list[i]);
+    }
+    free(loops.list);
 }
 
 static inline void reach_cf_run_loop_end(void *loop)
@@ -433,14 +488,15 @@ static inline bool reach_cf_find(CFRunLoopRef loop, const struct reach_cf_member
 
 static inline bool reach_cf_add(CFRunLoopRef loop, struct reach_cf_member *member, CFRunLoopMode mode)
 {
-    size_t index;
+    size_t index = 0;
     bool found;
 
     if (!reach_cf_is(loop, REACH_CF_TYPE_RUN_LOOP) || mode == NULL) {
         return false;
     }
     pthread_mutex_lock(&loop->lock);
-    found = reach_cf_find(loop, member, mode, &index);
+    /* One that becomes invalid is taken out of the loops after that, with their locks: so it cannot be left in one. */
+    found = !__atomic_load_n(&member->valid, __ATOMIC_ACQUIRE) || reach_cf_find(loop, member, mode, &index);
     if (!found) {
         loop->entries = (struct reach_cf_entry *)reach_cf_allocate(loop->entries,
                                                                    (loop->count + 1) * sizeof *loop->entries);
@@ -507,6 +563,98 @@ static inline void CFRunLoopRemoveSource(CFRunLoopRef loop, CFRunLoopSourceRef s
     }
 }
 
+/* Takes a member out of one mode of the loop that it is in, whichever. Returns the mode, NULL for none. What the entry
+ * had, a reference to the mode and one to the member, becomes the caller's. */
+static inline CFRunLoopMode reach_cf_take_out(CFRunLoopRef loop, struct reach_cf_member *member)
+{
+    CFRunLoopMode mode = NULL;
+    size_t i;
+
+    pthread_mutex_lock(&loop->lock);
+    for (i = 0; i < loop->count && loop->entries[i].member != member; i++) {
+    }
+    if (i < loop->count) {
+        mode = loop->entries[i].mode;
+        loop->count--;
+        memmove(loop->entries + i, loop->entries + i + 1, (loop->count - i) * sizeof *loop->entries);
+    }
+    pthread_mutex_unlock(&loop->lock);
+    return mode;
+}
+
+/* Makes a member invalid and takes it out of all loops. False when it was invalid already. A source's cancel function
+ * is called for each loop and mode, without a lock. With a reference of the caller's. */
+static inline bool reach_cf_invalidate(struct reach_cf_member *member, CFRunLoopSourceRef source)
+{
+    struct reach_cf_loops loops;
+    CFRunLoopMode mode;
+    size_t i;
+
+    if (!__atomic_exchange_n(&member->valid, false, __ATOMIC_ACQ_REL)) {
+        return false;
+    }
+    loops = reach_cf_loops_copy();
+    for (i = 0; i < loops.count; i++) {
+        while ((mode = reach_cf_take_out(loops.list[i], member)) != NULL) {
+            if (source != NULL && source->context.cancel != NULL) {
+                source->context.cancel(source->context.info, loops.list[i], mode);
+            }
+            CFRelease(mode);
+            CFRelease(member);
+        }
+    }
+    reach_cf_loops_release(loops);
+    return true;
+}
+
+/* The context's info stays until the last reference to the source is gone, as on macOS. */
+static inline void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source)
+{
+    if (reach_cf_is(source, REACH_CF_TYPE_RUN_LOOP_SOURCE)) {
+        CFRetain(source);
+        (void)reach_cf_invalidate(&source->member, source);
+        CFRelease(source);
+    }
+}
+
+/* The context's info is released, or when a callout is under way, at the end of that. */
+static inline void CFRunLoopTimerInvalidate(CFRunLoopTimerRef timer)
+{
+    if (reach_cf_is(timer, REACH_CF_TYPE_RUN_LOOP_TIMER)) {
+        CFRetain(timer);
+        if (reach_cf_invalidate(&timer->member, NULL)) {
+            reach_cf_timer_leave(timer);
+        }
+        CFRelease(timer);
+    }
+}
+
+/* A loop that is waiting for the old time is woken up; one that is not yet looks at the time after it has said so. */
+static inline void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fire_date)
+{
+    if (reach_cf_is(timer, REACH_CF_TYPE_RUN_LOOP_TIMER)) {
+        struct reach_cf_loops loops;
+        size_t i, entry;
+
+        pthread_mutex_lock(&reach_cf_run_loops_1.timers);
+        timer->due = reach_cf_clock(REACH_CF_CLOCK_MONOTONIC) + (fire_date - CFAbsoluteTimeGetCurrent());
+        pthread_mutex_unlock(&reach_cf_run_loops_1.timers);
+        loops = reach_cf_loops_copy();
+        for (i = 0; i < loops.count; i++) {
+            CFRunLoopRef loop = loops.list[i];
+
+            pthread_mutex_lock(&loop->lock);
+            for (entry = 0; entry < loop->count && loop->entries[entry].member != &timer->member; entry++) {
+            }
+            if (entry < loop->count && __atomic_load_n(&loop->waiting, __ATOMIC_SEQ_CST)) {
+                CFRunLoopWakeUp(loop);
+            }
+            pthread_mutex_unlock(&loop->lock);
+        }
+        reach_cf_loops_release(loops);
+    }
+}
+
 static inline void CFRunLoopAddTimer(CFRunLoopRef loop, CFRunLoopTimerRef timer, CFRunLoopMode mode)
 {
     if (CFRunLoopTimerIsValid(timer)) {
@@ -538,7 +686,7 @@ static inline reach_queue *reach_cf_run_loop_copy_queue(CFRunLoopRef loop)
 /* ------------------------------------------------------------------------------------------------------- running ---
  * */
 
-/* The valid members of a loop's mode at one moment, retained. */
+/* The members of a loop's mode at one moment, retained. */
 struct reach_cf_members {
     struct reach_cf_member **list;
     size_t count;
@@ -546,33 +694,21 @@ struct reach_cf_members {
 
 static inline struct reach_cf_members reach_cf_members_copy(CFRunLoopRef loop, CFRunLoopMode mode)
 {
-    struct reach_cf_members members = {NULL, 0}, invalid = {NULL, 0};
+    struct reach_cf_members members = {NULL, 0};
     bool common;
     size_t i;
 
     pthread_mutex_lock(&loop->lock);
     common = reach_cf_is_common(loop, mode);
     members.list = (struct reach_cf_member **)reach_cf_allocate(NULL, (loop->count + 1) * sizeof *members.list);
-    invalid.list = (struct reach_cf_member **)reach_cf_allocate(NULL, (loop->count + 1) * sizeof *invalid.list);
     for (i = 0; i < loop->count; i++) {
         struct reach_cf_entry entry = loop->entries[i];
 
-        if (!__atomic_load_n(&entry.member->valid, __ATOMIC_ACQUIRE)) {
-            CFRelease(entry.mode);
-            invalid.list[invalid.count++] = entry.member;
-            continue;
-        }
-        loop->entries[i - invalid.count] = entry;
         if (CFEqual(entry.mode, mode) || (common && CFEqual(entry.mode, kCFRunLoopCommonModes))) {
             members.list[members.count++] = (struct reach_cf_member *)(void *)CFRetain(entry.member);
         }
     }
-    loop->count -= invalid.count;
     pthread_mutex_unlock(&loop->lock);
-    for (i = 0; i < invalid.count; i++) {
-        CFRelease(invalid.list[i]);
-    }
-    free(invalid.list);
     return members;
 }
 
@@ -604,7 +740,8 @@ static inline bool reach_cf_run_loop_has(CFRunLoopRef loop, CFRunLoopMode mode, 
     return has && __atomic_load_n(&member->valid, __ATOMIC_ACQUIRE);
 }
 
-/* Whether a timer is due, which is then set to its next time. Times that were missed are left out. */
+/* Whether a timer is due, which is then set to its next time. Times that were missed are left out; one that does not
+ * repeat stays in its loops until its callout has ended, but is not due again by itself. */
 static inline bool reach_cf_timer_take(CFRunLoopTimerRef timer)
 {
     double now = reach_cf_clock(REACH_CF_CLOCK_MONOTONIC);
@@ -612,7 +749,9 @@ static inline bool reach_cf_timer_take(CFRunLoopTimerRef timer)
 
     pthread_mutex_lock(&reach_cf_run_loops_1.timers);
     due = timer->due <= now;
-    if (due && timer->interval > 0) {
+    if (due && !(timer->interval > 0)) {
+        timer->due = HUGE_VAL;
+    } else if (due) {
         double missed = (now - timer->due) / timer->interval;
 
         /* In step with the first time, unless that lies too far back for its step to be known. */
@@ -620,10 +759,21 @@ static inline bool reach_cf_timer_take(CFRunLoopTimerRef timer)
                                    : now + timer->interval;
     }
     pthread_mutex_unlock(&reach_cf_run_loops_1.timers);
-    if (due && !(timer->interval > 0)) {
+    return due;
+}
+
+static inline void reach_cf_timer_fire(CFRunLoopTimerRef timer)
+{
+    if (!reach_cf_timer_use(timer)) {
+        return;
+    }
+    if (timer->callout != NULL) {
+        timer->callout(timer, timer->context.info);
+    }
+    if (!(timer->interval > 0)) {
         CFRunLoopTimerInvalidate(timer);
     }
-    return due;
+    reach_cf_timer_leave(timer);
 }
 
 /* Performs the sources that are signalled and fires the timers that are due. True when there was such a source. */
@@ -647,8 +797,8 @@ static inline bool reach_cf_run_loop_perform(CFRunLoopRef loop, CFRunLoopMode mo
         } else {
             CFRunLoopTimerRef timer = (CFRunLoopTimerRef)(void *)member;
 
-            if (reach_cf_run_loop_has(loop, mode, member) && reach_cf_timer_take(timer) && timer->callout != NULL) {
-                timer->callout(timer, timer->context.info);
+            if (reach_cf_run_loop_has(loop, mode, member) && reach_cf_timer_take(timer)) {
+                reach_cf_timer_fire(timer);
             }
         }
     }
