@@ -46,7 +46,7 @@ final class TargetObject: CustomStringConvertible, @unchecked Sendable {
     /// Calls of setCallback that are between the old client and the new one.
     private var replacing = 0
     /// There was a change meanwhile.
-    private var isOwed = false
+    private(set) var isOwed = false
     private var schedule: Schedule?
 
     init(_ target: ReachabilityTarget) {

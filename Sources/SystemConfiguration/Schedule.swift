@@ -27,20 +27,21 @@ class Schedule: @unchecked Sendable {
 }
 
 /// On a dispatch queue, which drives a queue of the target's own: a change goes from the kernel's message to the
-/// callback on it.
+/// callback on it. Through a serial queue that targets it and has its label: so the callouts are on the client's queue,
+/// and do not overlap when that is a concurrent one.
 final class DispatchSchedule: Schedule, @unchecked Sendable {
-    private let clientQueue: DispatchQueue
+    private let serialQueue: DispatchQueue
     private let pump: Pump
 
     init(_ target: TargetObject, on clientQueue: DispatchQueue) throws(Errno) {
-        self.clientQueue = clientQueue
-        pump = try Pump(on: clientQueue)
+        serialQueue = DispatchQueue(label: clientQueue.label, target: clientQueue)
+        pump = try Pump(on: serialQueue)
         super.init(target)
         try target.begin(on: pump.queue) { target.deliver($0, for: self) }
     }
 
     override func deliverLater() {
-        clientQueue.async { self.target.deliver(self.target.flags(or: []), for: self) }
+        serialQueue.async { self.target.deliver(self.target.flags(or: []), for: self) }
     }
 }
 

@@ -20,7 +20,7 @@ static dispatch_queue_t serial_queue(void)
 {
     dispatch_queue_t queue = dispatch_queue_create("reach.test", DISPATCH_QUEUE_SERIAL);
 
-    dispatch_queue_set_specific(queue, &on_queue, &on_queue, NULL);
+    dispatch_queue_set_specific(queue, &on_queue, queue, NULL);
     return queue;
 }
 
@@ -129,7 +129,10 @@ static void require_on_queue(SCNetworkReachabilityRef target, struct client *cli
 {
     (void)target;
     (void)client;
-    require(dispatch_get_specific(&on_queue) == &on_queue);
+    dispatch_queue_t queue = dispatch_get_specific(&on_queue);
+    require(queue != NULL);
+    dispatch_assert_queue(queue);
+    require_text(dispatch_queue_get_label(DISPATCH_CURRENT_QUEUE_LABEL), "reach.test");
 }
 
 /* The client lets go of its queue at once: the schedule keeps it. */
@@ -420,6 +423,65 @@ static void no_change_is_lost_while_a_context_is_replaced(void *argument)
     dispatch_release(window_queue);
 }
 
+/* A delivery that SetCallback has put off runs on a concurrent queue, and while it does the network changes again. A
+ * second target hears of that, on the same queue; the first must not, before its callout has ended. */
+static struct client overlap_witness;
+static int overlap_inside;
+static int overlap_most;
+
+static void change_again_inside(SCNetworkReachabilityRef target, struct client *client)
+{
+    int inside = __atomic_add_fetch(&overlap_inside, 1, __ATOMIC_SEQ_CST);
+
+    (void)target;
+    if (inside > __atomic_load_n(&overlap_most, __ATOMIC_SEQ_CST)) {
+        __atomic_store_n(&overlap_most, inside, __ATOMIC_SEQ_CST);
+    }
+    if (inside == 1 && recorder_count(client->events) == 0) {
+        require_int(next_callout(&overlap_witness).flags, ONLINE);
+        for (int i = 0; i < 20; i++) {
+            ip(i % 2 == 0 ? ROUTE_DEL : ROUTE_ADD);
+            require_int(next_callout(&overlap_witness).flags, i % 2 == 0 ? 0 : ONLINE);
+        }
+        ip(ROUTE_DEL);
+    }
+    __atomic_sub_fetch(&overlap_inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static void callouts_do_not_overlap_on_a_concurrent_queue(void *argument)
+{
+    struct client client;
+    dispatch_queue_t queue = dispatch_queue_create("reach.concurrent", DISPATCH_QUEUE_CONCURRENT);
+
+    (void)argument;
+    one_cable();
+    SCNetworkReachabilityRef witness = internet(&overlap_witness);
+    require(SCNetworkReachabilitySetDispatchQueue(witness, queue));
+    client_begin(&client);
+    client.in_callout = change_again_inside;
+    window_queue = queue;
+    window_target = address_target("8.8.8.8");
+    SCNetworkReachabilityContext context = { 0, &client, NULL, change_meanwhile, NULL };
+    require(SCNetworkReachabilitySetCallback(window_target, NULL, &context));
+    require(SCNetworkReachabilitySetDispatchQueue(window_target, queue));
+    client_attach(&client, window_target);
+    struct event first = next_callout(&client), second = next_callout(&client);
+    require_int(overlap_most, 1);
+    require_int(first.flags, ONLINE);
+    require_int(second.flags, 0);
+    require_int(next_callout(&overlap_witness).flags, 0);
+    require(SCNetworkReachabilitySetDispatchQueue(window_target, NULL));
+    require(SCNetworkReachabilitySetDispatchQueue(witness, NULL));
+    CFRelease(window_target);
+    CFRelease(witness);
+    /* A callout ends after it was heard of. */
+    client_wait_released(&client, 3);
+    client_wait_released(&overlap_witness, 23);
+    client_end(&overlap_witness);
+    client_end(&client);
+    dispatch_release(queue);
+}
+
 static void stop_main_loop(SCNetworkReachabilityRef target, struct client *client)
 {
     (void)target;
@@ -515,6 +577,7 @@ int main(void)
         namespace_test(all_kinds_of_queues_serve),
         namespace_test(many_targets_share_a_queue),
         namespace_test(no_change_is_lost_while_a_context_is_replaced),
+        namespace_test(callouts_do_not_overlap_on_a_concurrent_queue),
         namespace_test(the_main_queue_is_served_by_the_main_run_loop),
         namespace_test(the_main_queue_is_served_by_dispatch_main),
     };

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import SystemConfiguration
+import Synchronization
+@testable import SystemConfiguration
 import Testing
 
 extension NetworkTests {
@@ -208,6 +209,81 @@ extension NetworkTests {
                 #expect(try recorder.next().flags == 0, "\(queue.label)")
                 #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
             }
+        }
+
+        @Test func calloutsCountAsOnTheQueue() throws {
+            let target = try addressTarget("0.0.0.0")
+            for queue in [queue, DispatchQueue.named("concurrent", .concurrent)] {
+                let recorder = Recorder()
+                recorder.attach(target)
+                recorder.inCallout { _, _ in
+                    dispatchPrecondition(condition: .onQueue(queue))
+                }
+                #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
+                try Network.addRoute()
+                #expect(try recorder.next().onQueue == queue.label)
+                try Network.deleteRoute()
+                #expect(try recorder.next().onQueue == queue.label)
+                #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
+            }
+        }
+
+        /// A delivery that setting a callback has put off runs on a concurrent queue, and while it does the network
+        /// changes again. A second target hears of that, on the same queue; the first must not, before its callout has
+        /// ended.
+        @Test func calloutsDoNotOverlapOnAConcurrentQueue() throws {
+            let concurrent = DispatchQueue.named("concurrent", .concurrent)
+            let (recorder, witness) = (Recorder(), Recorder())
+            let (target, other) = (try addressTarget("8.8.8.8"), try addressTarget("0.0.0.0"))
+            let (inside, most) = (Counter(), Counter())
+            recorder.inCallout { _, recorder in
+                most.raise(to: inside.add(1))
+                defer { inside.add(-1) }
+                guard recorder.count == 0, most.value == 1 else { return }
+                #expect(throws: Never.self) {
+                    #expect(try witness.next().flags == reachable)
+                    for _ in 0..<10 {
+                        try Network.deleteRoute()
+                        #expect(try witness.next().flags == 0)
+                        try Network.addRoute()
+                        #expect(try witness.next().flags == reachable)
+                    }
+                    try Network.deleteRoute()
+                }
+            }
+            witness.attach(other)
+            #expect(SCNetworkReachabilitySetDispatchQueue(other, concurrent))
+            #expect(SCNetworkReachabilitySetDispatchQueue(target, concurrent))
+            var context = recorder.context
+            context.retain = { info in
+                Queues.missed.withLock { missed in
+                    guard let target = missed else { return }
+                    missed = nil
+                    #expect(throws: Never.self) { try Network.addRoute() }
+                    #expect(comesTrue { target.object.lock.withLock { target.object.isOwed } })
+                }
+                return info
+            }
+            Queues.missed.withLock { $0 = target }
+            #expect(SCNetworkReachabilitySetCallback(target, Recorder.callout, &context))
+            let flags = [try recorder.next().flags, try recorder.next().flags]
+            #expect(most.value == 1)
+            #expect(flags == [reachable, 0])
+            for target in [target, other] { #expect(SCNetworkReachabilitySetDispatchQueue(target, nil)) }
+        }
+
+        /// The target that a context's retain is to change the network for.
+        private static let missed = Mutex<SCNetworkReachability?>(nil)
+
+        private final class Counter: Sendable {
+            private let count = Atomic(0)
+
+            var value: Int { count.load(ordering: .sequentiallyConsistent) }
+
+            @discardableResult
+            func add(_ number: Int) -> Int { count.add(number, ordering: .sequentiallyConsistent).newValue }
+
+            func raise(to number: Int) { count.max(number, ordering: .sequentiallyConsistent) }
         }
 
         @Test func aQueueThatIsSuspendedIsToldOfWhatIsLeft() throws {

@@ -6,7 +6,8 @@
  * How a target works. It has a reach_target, and while it is scheduled it is that target's callback. On a run loop, the
  * reach_target is on the queue of the first loop, and its changes signal a run loop source that is in all loops and
  * modes of the target; the loop that gets to it first delivers. On a dispatch queue, the reach_target is on a manual
- * queue of its own, whose descriptor a dispatch read source watches on the client's queue.
+ * queue of its own, whose descriptor a dispatch read source watches on a serial queue that targets the client's: so the
+ * callouts are on the client's queue, and do not overlap when that is a concurrent one.
  *
  * The client's functions, retain and release included, are never called with a lock held. So they may call anything
  * here, which Apple's may not. The price is that a change may come up while SetCallback stands between the old context
@@ -701,7 +702,7 @@ struct reach_sc_dispatch {
     long references;
     reach_sc_object *object; /* retained only by what is on its way */
     reach_queue *queue;      /* retained */
-    dispatch_queue_t client; /* retained */
+    dispatch_queue_t serial; /* retained; targets the client's, and keeps it */
     dispatch_source_t source;
 };
 
@@ -712,7 +713,7 @@ static inline void reach_sc_dispatch_release(void *info)
     if (__atomic_sub_fetch(&dispatch->references, 1, __ATOMIC_ACQ_REL) == 0) {
         reach_queue_release(dispatch->queue);
         dispatch_release(dispatch->source);
-        dispatch_release(dispatch->client);
+        dispatch_release(dispatch->serial);
         free(dispatch);
     }
 }
@@ -764,7 +765,7 @@ static inline void reach_sc_dispatch_again(void *info)
 
     CFRetain(dispatch->object);
     (void)__atomic_add_fetch(&dispatch->references, 1, __ATOMIC_RELAXED);
-    dispatch_async_f(dispatch->client, dispatch, reach_sc_dispatch_deliver);
+    dispatch_async_f(dispatch->serial, dispatch, reach_sc_dispatch_deliver);
 }
 
 static inline void reach_sc_dispatch_end(void *info)
@@ -792,9 +793,11 @@ static inline bool reach_sc_dispatch_start(reach_sc_object *object, dispatch_que
     dispatch->references = 2;
     dispatch->object = object;
     dispatch->queue = queue;
-    dispatch->client = client;
-    dispatch_retain(client);
-    dispatch->source = dispatch_source_create(DISPATCH_SOURCE_TYPE_READ, (uintptr_t)reach_queue_fd(queue), 0, client);
+    /* With the label of the client's, which a callout may ask for. */
+    dispatch->serial = dispatch_queue_create(dispatch_queue_get_label(client), NULL);
+    dispatch_set_target_queue(dispatch->serial, client);
+    dispatch->source = dispatch_source_create(DISPATCH_SOURCE_TYPE_READ, (uintptr_t)reach_queue_fd(queue), 0,
+                                              dispatch->serial);
     dispatch_set_context(dispatch->source, dispatch);
     dispatch_source_set_event_handler_f(dispatch->source, reach_sc_dispatch_readable);
     /* Only after cancellation has nobody the descriptor any more, so that the queue may be closed. */
