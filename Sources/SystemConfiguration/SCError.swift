@@ -25,7 +25,7 @@ public var kSCStatusConnectionNoService: Int { 5001 }
 public var kSCStatusConnectionIgnore: Int { 5002 }
 
 /// The domain of errors with these codes.
-public var kCFErrorDomainSystemConfiguration: CFString! { "com.apple.SystemConfiguration" as NSString }
+public var kCFErrorDomainSystemConfiguration: CFString { "com.apple.SystemConfiguration" as NSString }
 
 /// The last failure of the calling thread: one of the codes above, or an errno value. Success leaves it alone.
 public func SCError() -> Int32 {
@@ -41,7 +41,7 @@ public func SCErrorString(_ status: Int32) -> UnsafePointer<CChar> {
 }
 
 /// The last failure of the calling thread as an error. There is one also when it has had none, with code 0.
-public func SCCopyLastError() -> CFError! {
+public func SCCopyLastError() -> CFError {
     let status = SCError()
     let domain = StatusText.of(status) == nil ? NSPOSIXErrorDomain : "com.apple.SystemConfiguration"
     let text = String(cString: SCErrorString(status))

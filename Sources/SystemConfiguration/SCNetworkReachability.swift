@@ -19,7 +19,9 @@ extension SCNetworkReachability: @retroactive Hashable {
     }
 }
 
-extension SCNetworkReachability: @retroactive CustomStringConvertible {
+/// What is printed of a target is the object's description. CustomStringConvertible is left to clients, for whom a
+/// second conformance would not compile.
+extension SCNetworkReachability {
     public var description: String { object.description }
 }
 

@@ -27,6 +27,8 @@ extension SCNetworkReachabilityFlags {
 }
 
 // The flags as numbers, for code that tests raw values.
+public typealias SCNetworkConnectionFlags = UInt32
+
 public var kSCNetworkFlagsTransientConnection: Int { 1 << 0 }
 public var kSCNetworkFlagsReachable: Int { 1 << 1 }
 public var kSCNetworkFlagsConnectionRequired: Int { 1 << 2 }

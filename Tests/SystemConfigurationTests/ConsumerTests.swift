@@ -61,7 +61,9 @@ enum Consumer {
             "another", "a mode",
         ].description
         let line = run.line()
-        #expect(["true true \(modes)", "false false \(modes)"].contains(line), "\(line)")
+        #expect(["[true, true, true] \(modes)", "[false, false, false] \(modes)"].contains(line), "\(line)")
+        #expect(run.line() == "Invalid argument")
+        #expect(run.line().hasSuffix("{address = 127.0.0.1}"), "A target that is printed is described.")
         #expect(run.end() == 0)
     }
 }
@@ -72,9 +74,9 @@ extension NetworkTests {
         init() throws { try Network.begin() }
 
         @Test(arguments: Consumer.modes) func theChecksFollowTheNetwork(mode: String) throws {
-            #expect(try Consumer.start(mode, "check").line().hasPrefix("false false "))
+            #expect(try Consumer.start(mode, "check").line().hasPrefix("[false, false, false] "))
             try Network.addRoute()
-            #expect(try Consumer.start(mode, "check").line().hasPrefix("true true "))
+            #expect(try Consumer.start(mode, "check").line().hasPrefix("[true, true, true] "))
         }
 
         @Test(

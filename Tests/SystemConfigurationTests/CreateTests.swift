@@ -78,6 +78,7 @@ import Testing
         #expect(CFGetTypeID(one) != CFRunLoopGetTypeID())
         #expect(CFCopyDescription(one) as String == one.description)
         #expect(one.description.hasPrefix("<SCNetworkReachability 0x"))
+        #expect("\(one)" == one.description && String(describing: one) == one.description, "Printed, it says the same.")
     }
 
     @Test func theAddressIsCopied() throws {
@@ -103,5 +104,24 @@ import Testing
         withUnsafeBytes(of: &any) { #expect($0.allSatisfy { $0 == 0 }, "It goes nowhere.") }
         withUnsafeBytes(of: &v4) { #expect($0.allSatisfy { $0 == 0 }) }
         withUnsafeBytes(of: &v6) { #expect($0.allSatisfy { $0 == 0 }) }
+    }
+
+    @Test func addressesCanBeMadeOfAllTheirMembers() {
+        let any = sockaddr(
+            sa_len: 16, sa_family: sa_family_t(AF_UNIX), sa_data: (-1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, -14))
+        let family = withUnsafeBytes(of: sa_family_t(AF_UNIX)) { [UInt8]($0) }
+        withUnsafeBytes(of: any) {
+            #expect([UInt8]($0) == family + [255, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 242])
+        }
+        let v4 = sockaddr_in(
+            sin_len: 16, sin_family: sa_family_t(AF_INET), sin_port: 1, sin_addr: in_addr(s_addr: 2),
+            sin_zero: (3, 4, 5, 6, 7, 8, 9, -10))
+        #expect(v4.sin_family == AF_INET && v4.sin_port == 1 && v4.sin_addr.s_addr == 2)
+        withUnsafeBytes(of: v4.sin_zero) { #expect([UInt8]($0) == [3, 4, 5, 6, 7, 8, 9, 246]) }
+        let v6 = sockaddr_in6(
+            sin6_len: 28, sin6_family: sa_family_t(AF_INET6), sin6_port: 1, sin6_flowinfo: 2,
+            sin6_addr: in6addr_loopback, sin6_scope_id: 3)
+        #expect(v6.sin6_family == AF_INET6 && v6.sin6_port == 1 && v6.sin6_flowinfo == 2 && v6.sin6_scope_id == 3)
+        withUnsafeBytes(of: v6.sin6_addr) { #expect([UInt8]($0) == [UInt8](repeating: 0, count: 15) + [1]) }
     }
 }

@@ -102,6 +102,8 @@ public final class Watcher {
     }
 }
 
+extension SCNetworkReachability: @retroactive CustomStringConvertible {}
+
 extension SCNetworkReachabilityFlags: @retroactive CustomStringConvertible {
     public var description: String {
         let letters: [(SCNetworkReachabilityFlags, String)] = [

@@ -30,7 +30,11 @@ DispatchQueue.main.setSpecific(key: Place.key, value: ())
 
 switch CommandLine.arguments.dropFirst().first {
 case "check":
-    say("\(connectedToNetwork()) \(connectedToNetworkByIPv6()) \(modes().map { $0 as String })")
+    let answers = [connectedToNetwork(), connectedToNetworkByIPv6(), Reachability.isConnectedToNetwork()]
+    say("\(answers) \(modes().map { $0 as String })")
+    expect(connectionFlags() != .max)
+    do { say("\(try target(named: ""))") } catch { say(error.localizedDescription) }
+    say("\(try target(named: "127.0.0.1"))")
 case "main-queue-dispatchMain":
     expect(SCNetworkReachabilitySetDispatchQueue(target, DispatchQueue.main))
     say("ready")
