@@ -162,6 +162,13 @@ extension Destination {
 
 extension IPAddress {
     fileprivate var shown: String {
-        String(decoding: text, as: UTF8.self) + (link == 0 ? "" : "%\(link)")
+        String(decoding: text, as: UTF8.self) + (link == 0 ? "" : "%\(linkName ?? "\(link)")")
+    }
+
+    /// Nil when there is no such link.
+    private var linkName: String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
+            if_indextoname(link, buffer.baseAddress).map { String(cString: $0) }
+        }
     }
 }

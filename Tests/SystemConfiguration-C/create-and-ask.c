@@ -6,6 +6,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -402,34 +403,78 @@ static void a_kernel_that_cannot_be_asked_is_an_error(void *argument)
     CFRelease(target);
 }
 
+static void require_description(SCNetworkReachabilityRef target, const char *expected)
+{
+    char text[1000];
+
+    require(target != NULL);
+    CFStringRef description = CFCopyDescription(target);
+    require(CFStringGetCString(description, text, sizeof text, kCFStringEncodingUTF8));
+    require_message(strncmp(text, "<SCNetworkReachability 0x", 25) == 0, "%s", text);
+    require_message(strstr(text, expected) != NULL, "%s, not %s", text, expected);
+    CFShow(target);
+    CFRelease(description);
+    CFRelease(target);
+}
+
+static SCNetworkReachabilityRef scoped(const char *address, uint32_t scope)
+{
+    struct sockaddr_storage storage;
+
+    parse_address(address, &storage);
+    ((struct sockaddr_in6 *)&storage)->sin6_scope_id = scope;
+    return create((struct sockaddr *)&storage);
+}
+
 static void targets_describe_themselves(void *argument)
 {
-    static const struct {
-        const char *local, *remote, *text;
-    } cases[] = { { "10.0.0.1", NULL, "{local address = 10.0.0.1}" },
-                  { NULL, "::1", "{remote address = ::1}" },
-                  { "10.0.0.1", "10.0.0.2", "{local address = 10.0.0.1, remote address = 10.0.0.2}" } };
-    char text[200];
+    (void)argument;
+    require_description(address_target("10.0.0.1"), "{address = 10.0.0.1}");
+    require_description(address_target("0.0.0.0"), "{default path}");
+    require_description(address_target("::"), "{default path}");
+    require_description(pair("10.0.0.1", NULL), "{local address = 10.0.0.1}");
+    require_description(pair(NULL, "::1"), "{remote address = ::1}");
+    require_description(pair("10.0.0.1", "10.0.0.2"), "{local address = 10.0.0.1, remote address = 10.0.0.2}");
+    require_description(pair("0.0.0.0", "::"), "{local address = 0.0.0.0, remote address = ::}");
+    require_description(name("host.example"), "{name = host.example}");
+    require_description(name("localhost"), "{name = localhost}");
+
+    /* The local side that is left out is not described. */
+    require_description(pair("127.0.0.1", "8.8.8.8"), "{address = 8.8.8.8}");
+    require_description(pair("127.0.0.1", "::1"), "{address = ::1}");
+    require_description(pair("127.0.0.1", "127.0.0.2"), "{local address = 127.0.0.1, remote address = 127.0.0.2}");
+    require_description(pair("::1", "8.8.8.8"), "{local address = ::1, remote address = 8.8.8.8}");
+    require_description(pair("127.0.0.1", NULL), "{local address = 127.0.0.1}");
+
+    /* Links by name, or by number when there is none. */
+    require_description(scoped("fe80::1", if_nametoindex("lo")), "{address = fe80::1%lo}");
+    require_description(scoped("fe80::1", 2000000000), "{address = fe80::1%2000000000}");
+}
+
+static void names_that_are_addresses_are_described_as_those(void *argument)
+{
+    static const char *const texts[][2] = {
+        { "127.0.0.1", "{address = 127.0.0.1}" },     { "10", "{address = 0.0.0.10}" },
+        { "127.1", "{address = 127.0.0.1}" },         { "0x7f.1", "{address = 127.0.0.1}" },
+        { "010.1", "{address = 8.0.0.1}" },           { "0", "{default path}" },
+        { "0.0.0.0", "{default path}" },              { "::", "{default path}" },
+        { "::1", "{address = ::1}" },                 { "0:0::1", "{address = ::1}" },
+        { "fe80::1%lo", "{address = fe80::1%lo}" },   { "fe80::1%1000000", "{address = fe80::1%1000000}" },
+        { "fe80::1%", "{name = fe80::1%}" },          { "%lo", "{name = %lo}" },
+        { "127.0.0.1.", "{name = 127.0.0.1.}" },      { "1.2.3.256", "{name = 1.2.3.256}" },
+        { "::1::", "{name = ::1::}" },                { "10 a", "{address = 0.0.0.10}" }
+    };
 
     (void)argument;
-    for (size_t i = 0; i < 6; i++) {
-        SCNetworkReachabilityRef target = i < 3    ? pair(cases[i].local, cases[i].remote)
-                                          : i == 3 ? name("host.example")
-                                          : i == 4 ? address_target("10.0.0.1")
-                                                   : address_target("::");
-        const char *expected = i < 3    ? cases[i].text
-                               : i == 3 ? "{name = host.example}"
-                               : i == 4 ? "{address = 10.0.0.1}"
-                                        : "{default path}";
-        CFStringRef description = CFCopyDescription(target);
-
-        require(CFStringGetCString(description, text, sizeof text, kCFStringEncodingUTF8));
-        require_message(strncmp(text, "<SCNetworkReachability 0x", 25) == 0, "%s", text);
-        require_message(strstr(text, expected) != NULL, "%s", text);
-        CFShow(target);
-        CFRelease(description);
-        CFRelease(target);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        require_description(name(texts[i][0]), texts[i][1]);
     }
+
+    /* No text is too long to be read as a name. */
+    char long_name[500];
+    memset(long_name, '1', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    require_description(name(long_name), "{name = 1111");
 }
 
 int main(void)
@@ -444,6 +489,7 @@ int main(void)
         process_test(errors_have_texts),
         process_test(asking_needs_a_target),
         process_test(targets_describe_themselves),
+        process_test(names_that_are_addresses_are_described_as_those),
         namespace_test(an_address_is_copied),
         namespace_test(addresses_are_judged),
         namespace_test(offline_is_success),

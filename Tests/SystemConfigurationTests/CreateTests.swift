@@ -61,11 +61,20 @@ import Testing
         let descriptions = [
             "0": "default path", "0.0.0.0": "default path", "::": "default path", "10": "address = 0.0.0.10",
             "127.1": "address = 127.0.0.1", "0x7f.1": "address = 127.0.0.1", "010.1": "address = 8.0.0.1",
-            "::1": "address = ::1", "fe80::1%lo": "address = fe80::1%1",
+            "::1": "address = ::1", "fe80::1%lo": "address = fe80::1%lo",
+            "fe80::1%1000000": "address = fe80::1%1000000",
         ]
         for (name, description) in descriptions {
             #expect(try nameTarget(name).description.hasSuffix("{\(description)}"), "\(name)")
         }
+    }
+
+    @Test func aScopeIsShownAsItsLink() throws {
+        let index = if_nametoindex("lo")
+        #expect(try addressTarget("fe80::1", scope: index).description.hasSuffix("{address = fe80::1%lo}"))
+        #expect(
+            try addressTarget("fe80::1", scope: 2_000_000_000).description.hasSuffix("{address = fe80::1%2000000000}"),
+            "There is no such link.")
     }
 
     @Test func aTargetIsEqualToItselfOnly() throws {

@@ -92,6 +92,13 @@ typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, S
 
 /* ---------------------------------------------------------------------------------------------------- internals --- */
 
+/* if_nametoindex, if_indextoname and inet_aton. <net/if.h> itself would be in the way of programs that include
+ * <linux/if.h>, and <arpa/inet.h> does not declare inet_aton to those that ask for plain C. */
+#define REACH_SC_LINK_NAME_SIZE 16
+extern int reach_sc_inet_aton(const char *text, void *address) __asm__("inet_aton");
+extern unsigned reach_sc_if_nametoindex(const char *name) __asm__("if_nametoindex");
+extern char *reach_sc_if_indextoname(unsigned index, char *name) __asm__("if_indextoname");
+
 /* A callback with its context. info is what the context's retain returned. Counted, so that a callout that is about to
  * retain info for itself keeps the context from being released under its hands. */
 struct reach_sc_client {
@@ -320,32 +327,111 @@ static inline socklen_t reach_sc_length(const struct sockaddr *address)
     }
 }
 
-static inline bool reach_sc_is_unspecified(const struct sockaddr *address)
-{
-    static const struct in6_addr unspecified = IN6ADDR_ANY_INIT;
+/* An address in a description. */
+struct reach_sc_address {
+    int family; /* AF_UNSPEC for none */
+    uint32_t scope;
+    unsigned char bytes[16];
+};
 
-    return address->sa_family == AF_INET
-               ? ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr == 0
-               : memcmp(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, &unspecified,
-                        sizeof unspecified) == 0;
+static inline struct reach_sc_address reach_sc_read_address(const struct sockaddr *address)
+{
+    struct reach_sc_address result;
+
+    memset(&result, 0, sizeof result);
+    result.family = address == NULL ? AF_UNSPEC : address->sa_family;
+    if (result.family == AF_INET) {
+        memcpy(result.bytes, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+    } else if (result.family == AF_INET6) {
+        memcpy(result.bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+        result.scope = ((const struct sockaddr_in6 *)(const void *)address)->sin6_scope_id;
+    }
+    return result;
 }
 
-static inline char *reach_sc_address_text(const char *label, const struct sockaddr *address)
+/* A link's name, or its number; one that no link has when there is none. */
+static inline uint32_t reach_sc_read_scope(const char *text)
+{
+    const uint32_t none = 0x7fffffff;
+    uint32_t number = reach_sc_if_nametoindex(text);
+
+    if (number != 0) {
+        return number;
+    }
+    for (; *text >= '0' && *text <= '9' && number < none / 10; text++) {
+        number = number * 10 + (uint32_t)(*text - '0');
+    }
+    return *text == '\0' ? number : none;
+}
+
+/* The address that a name is, if it is one for reach_create_with_name. */
+static inline struct reach_sc_address reach_sc_read_name(const char *name)
+{
+    struct reach_sc_address result;
+    char *text = reach_cf_print("%s", name);
+    char *percent = strchr(text, '%');
+
+    memset(&result, 0, sizeof result);
+    if (percent != NULL) {
+        *percent = '\0';
+    }
+    if (percent == NULL || percent[1] != '\0') {
+        if (reach_sc_inet_aton(text, result.bytes) != 0) {
+            result.family = AF_INET;
+        } else if (inet_pton(AF_INET6, text, result.bytes) == 1) {
+            result.family = AF_INET6;
+        }
+    }
+    if (result.family != AF_UNSPEC && percent != NULL) {
+        result.scope = reach_sc_read_scope(percent + 1);
+    }
+    free(text);
+    return result;
+}
+
+/* The bytes of an IPv4 address, also of one that is mapped into IPv6, which is taken for the same; or NULL. */
+static inline const unsigned char *reach_sc_ipv4(const struct reach_sc_address *address)
+{
+    static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    if (address->family == AF_INET6 && memcmp(address->bytes, mapped, sizeof mapped) == 0) {
+        return address->bytes + sizeof mapped;
+    }
+    return address->family == AF_INET ? address->bytes : NULL;
+}
+
+static inline bool reach_sc_is_loopback(const struct reach_sc_address *address)
+{
+    const unsigned char *bytes = reach_sc_ipv4(address);
+
+    return bytes != NULL && bytes[0] == 127;
+}
+
+static inline char *reach_sc_address_text(const char *label, const struct reach_sc_address *address)
 {
     char text[INET6_ADDRSTRLEN] = "";
-    const void *bytes = address == NULL ? NULL
-                        : address->sa_family == AF_INET
-                            ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
-                            : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    uint32_t scope = address != NULL && address->sa_family == AF_INET6
-                         ? ((const struct sockaddr_in6 *)(const void *)address)->sin6_scope_id
-                         : 0;
+    char link[REACH_SC_LINK_NAME_SIZE] = "";
 
-    if (bytes == NULL) {
+    if (address->family == AF_UNSPEC) {
         return reach_cf_print("%s", "");
     }
-    (void)inet_ntop(address->sa_family, bytes, text, sizeof text);
-    return scope == 0 ? reach_cf_print("%s = %s", label, text) : reach_cf_print("%s = %s%%%u", label, text, scope);
+    (void)inet_ntop(address->family, address->bytes, text, sizeof text);
+    if (address->scope == 0) {
+        return reach_cf_print("%s = %s", label, text);
+    }
+    return reach_sc_if_indextoname(address->scope, link) == NULL
+               ? reach_cf_print("%s = %s%%%u", label, text, address->scope)
+               : reach_cf_print("%s = %s%%%s", label, text, link);
+}
+
+/* A single address. The zero address stands for the internet at large. */
+static inline char *reach_sc_destination_text(const struct reach_sc_address *address)
+{
+    static const unsigned char zeros[16] = {0};
+    const unsigned char *bytes = reach_sc_ipv4(address);
+    bool is_zero = bytes != NULL ? memcmp(bytes, zeros, 4) == 0 : memcmp(address->bytes, zeros, sizeof zeros) == 0;
+
+    return is_zero ? reach_cf_print("default path") : reach_sc_address_text("address", address);
 }
 
 /* Calls the client's callback, with flags as they are now. Not with a lock. flags are a stand-in in case that the
@@ -540,14 +626,17 @@ static inline void reach_sc_remove_entry(reach_sc_object *object, size_t index)
 static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(CFAllocatorRef allocator,
                                                                               const struct sockaddr *address)
 {
+    struct reach_sc_address shown;
     reach_target *target;
 
     (void)allocator;
     address = reach_sc_some_address(address);
     target = reach_create_with_address(address, reach_sc_length(address));
-    return reach_sc_create(target, target == NULL                  ? NULL
-                                   : reach_sc_is_unspecified(address) ? reach_cf_print("default path")
-                                                                   : reach_sc_address_text("address", address));
+    if (target == NULL) {
+        return reach_sc_create(NULL, NULL);
+    }
+    shown = reach_sc_read_address(address);
+    return reach_sc_create(target, reach_sc_destination_text(&shown));
 }
 
 static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPair(CFAllocatorRef allocator,
@@ -562,10 +651,15 @@ static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPai
     remote = reach_sc_some_address(remote);
     target = reach_create_with_address_pair(local, reach_sc_length(local), remote, reach_sc_length(remote));
     if (target != NULL) {
-        char *local_text = reach_sc_address_text("local address", local);
-        char *remote_text = reach_sc_address_text("remote address", remote);
+        struct reach_sc_address shown_local = reach_sc_read_address(local);
+        struct reach_sc_address shown_remote = reach_sc_read_address(remote);
+        /* A local address in 127/8 says nothing about a remote one outside, and is left out by the library. */
+        bool alone = remote != NULL && reach_sc_is_loopback(&shown_local) && !reach_sc_is_loopback(&shown_remote);
+        char *local_text = alone ? NULL : reach_sc_address_text("local address", &shown_local);
+        char *remote_text = reach_sc_address_text(alone ? "address" : "remote address", &shown_remote);
 
-        text = reach_cf_print("%s%s%s", local_text, local != NULL && remote != NULL ? ", " : "", remote_text);
+        text = alone ? reach_cf_print("%s", remote_text)
+                     : reach_cf_print("%s%s%s", local_text, local != NULL && remote != NULL ? ", " : "", remote_text);
         free(local_text);
         free(remote_text);
     }
@@ -575,9 +669,15 @@ static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPai
 static inline SCNetworkReachabilityRef SCNetworkReachabilityCreateWithName(CFAllocatorRef allocator, const char *name)
 {
     reach_target *target = name == NULL ? NULL : reach_create_with_name(name);
+    struct reach_sc_address shown;
 
     (void)allocator;
-    return reach_sc_create(target, target == NULL ? NULL : reach_cf_print("name = %s", name));
+    if (target == NULL) {
+        return reach_sc_create(NULL, NULL);
+    }
+    shown = reach_sc_read_name(name);
+    return reach_sc_create(target, shown.family == AF_UNSPEC ? reach_cf_print("name = %s", name)
+                                                             : reach_sc_destination_text(&shown));
 }
 
 static inline Boolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
