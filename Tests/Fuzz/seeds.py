@@ -20,7 +20,7 @@ import sys
 RTM_GETLINK, RTM_GETROUTE = 18, 26
 NLM_F_REQUEST = 1
 RTM_F_FIB_MATCH = 0x2000
-GROUPS = [1, 5, 7, 8, 9, 11, 19, 32]
+GROUPS = [1, 5, 7, 8, 9, 11, 19, 24, 25, 32]
 
 CHANGES = """
 link set lo up
@@ -54,6 +54,7 @@ route add 2001:db8:7::/48 via 2001:db8:1::5 expires 600
 rule add fwmark 7 lookup 100
 rule add from 10.2.0.2 lookup 101
 rule add to 192.0.5.0/24 prohibit
+rule add uidrange 0-0 lookup 102
 link add bridge0 type bridge
 link set b1 master bridge0
 link set bridge0 up

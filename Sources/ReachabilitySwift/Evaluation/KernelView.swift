@@ -340,7 +340,8 @@ package final class KernelView {
         var preferred = [IPAddress]()
         var deprecated = [IPAddress]()
         try requests.list(Int(RTM_GETADDR), family: AF_INET6) { message in
-            guard let (address, isDeprecated) = RouteRecords.globalAddress(message) else { return }
+            guard let (address, isDeprecated) = RouteRecords.globalAddress(message), address.family == .v6
+            else { return }
             if isDeprecated { deprecated.append(address) } else { preferred.append(address) }
         }
         let found = preferred.isEmpty ? deprecated : preferred

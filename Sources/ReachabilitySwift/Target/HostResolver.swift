@@ -7,8 +7,8 @@ import CLinux
 /// honoured, on threads of its own.
 ///
 /// A thread lives as long as there is work and no longer; there are never more than threadLimit. A look-up that hangs
-/// holds up its thread and nobody else: cancelling it forgets about its answer, and never waits for it. A few more for the
-/// same host may run beside it, since the network may be another one by now; more would let one host take all threads.
+/// holds up its thread and nobody else: cancelling it forgets about its answer, and never waits for it. A few more for
+/// the same host may run beside it, since the network may be another one by now; more would let one host take all.
 package final class HostResolver: ProcessObject, @unchecked Sendable {
     private static var local: ForkLocal<HostResolver> { ForkLocal(.resolver) { HostResolver() } }
 

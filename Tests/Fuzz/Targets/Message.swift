@@ -37,6 +37,11 @@ private func check(_ message: Message, _ size: Int) {
         precondition(route.gateway == nil || route.hasGateway)
     case nil: break
     }
+    precondition(RouteRecords.rule(message) == RouteRecords.rule(message))
+    if let (address, isDeprecated) = RouteRecords.globalAddress(message) {
+        precondition(!isDeprecated || message.payload.count >= 8)
+        precondition(address.byteCount <= size)
+    }
     if let link = RouteRecords.link(message) {
         precondition(link.name.bytes.count < InterfaceName.capacity)
         precondition(link.infoKind.bytes.count < InterfaceName.capacity)
