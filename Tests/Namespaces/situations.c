@@ -1288,6 +1288,14 @@ static const struct situation situations[] = {
         },
     },
     {
+        "a default route for one source beside one that refuses, IPv6",
+        LAN6 "route add ::/0 from 2001:db8:1::/64 via 2001:db8:1::1 dev wan0\n"
+             "route add unreachable ::/0 metric 5000\n",
+        {
+            { PUBLIC6, ONLINE, YES, "wan0", "2001:db8:1::1", "2001:db8:1::2", 0 },
+        },
+    },
+    {
         "a default route for a source that this machine has not, IPv6",
         LAN6 "route add ::/0 from 2001:db8:7::/64 via 2001:db8:1::1 dev wan0\n",
         {

@@ -171,9 +171,10 @@ package final class KernelView {
     private func improve(
         _ verdict: inout Verdict, _ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64
     ) throws(Errno) {
-        if case .route(let route) = answer, question.link == 0, let egress = link(route.link), !egress.isUsable {
+        if case .route(let route) = answer, Int(route.type) == Int(RTN_UNICAST) {
+            guard question.link == 0, let egress = link(route.link), !egress.isUsable else { return }
             try takeBest(of: try otherHops(question, route.link), for: &verdict, now)
-        } else if verdict.flags.isEmpty, verdict.path.link == 0 {
+        } else {
             try takeBest(of: try withSource(question), for: &verdict, now)
         }
     }
