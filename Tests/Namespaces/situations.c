@@ -1259,6 +1259,24 @@ static const struct situation situations[] = {
         },
     },
     {
+        /* A packet of no link in particular, which a rule for one does not concern. */
+        "a rule for the link of another next hop",
+        LAN46 SECOND_LAN46 "route add default nexthop via 10.1.0.1 dev wan0 nexthop via 10.2.0.1 dev wan1\n"
+        "route add ::/0 nexthop via 2001:db8:1::1 dev wan0 nexthop via 2001:db8:2::1 dev wan1\npull wan0\n"
+        "rule add pref 50 oif wan1 prohibit\n-6 rule add pref 50 oif wan1 prohibit\n",
+        {
+            { "198.51.100.1", ONLINE, YES, "wan1", "10.2.0.1", NULL, 0 },
+            { "198.51.100.2", ONLINE, YES, "wan1", "10.2.0.1", NULL, 0 },
+            { "198.51.100.3", ONLINE, YES, "wan1", "10.2.0.1", NULL, 0 },
+            { "198.51.100.4", ONLINE, YES, "wan1", "10.2.0.1", NULL, 0 },
+            { "2001:db8:ffff::1", ONLINE, YES, "wan1", "2001:db8:2::1", NULL, 0 },
+            { "2001:db8:ffff::2", ONLINE, YES, "wan1", "2001:db8:2::1", NULL, 0 },
+            { "2001:db8:ffff::3", ONLINE, YES, "wan1", "2001:db8:2::1", NULL, 0 },
+            { "2001:db8:ffff::4", ONLINE, YES, "wan1", "2001:db8:2::1", NULL, 0 },
+            { "zero", ONLINE, YES, "wan1", NULL, NULL, 0 },
+        },
+    },
+    {
         /* Connections ask again with the source that they would have. */
         "rules for a source that is not bound",
         LAN4 SECOND_LAN46 DEFAULT4 "route add default via 10.2.0.1 table 100\nrule add from 10.1.0.2 lookup 100\n",

@@ -151,32 +151,69 @@ package final class KernelView {
         return try FlagEvaluator.verdict(question, answer, link: named, now: now)
     }
 
-    /// Puts the best of some ways in the place of a verdict, if one of them is better.
-    private func takeBest(
-        of ways: [RouteQuestion], for verdict: inout Verdict, _ now: UInt64
-    ) throws(Errno) {
-        guard !ways.isEmpty else { return }
-        var answers = [RouteAnswer]()
-        try askWell(ways[...], into: &answers)
-        for (answer, way) in zip(answers, ways) {
-            // One that cannot be told about is no better.
-            guard let found = try? self.verdict(way, answer, now), found.flags.rank > verdict.flags.rank else {
-                continue
-            }
-            verdict = found
-        }
-    }
-
     /// What is not the best answer may not be the kernel's last word.
     private func improve(
         _ verdict: inout Verdict, _ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64
     ) throws(Errno) {
         if case .route(let route) = answer, Int(route.type) == Int(RTN_UNICAST) {
             guard question.link == 0, let egress = link(route.link), !egress.isUsable else { return }
-            try takeBest(of: try otherHops(question, route.link), for: &verdict, now)
+            try takeOtherHop(&verdict, question, route, now)
         } else {
-            try takeBest(of: try withSource(question), for: &verdict, now)
+            try takeOtherSource(&verdict, question, now)
         }
+    }
+
+    private func takeIfBetter(
+        _ verdict: inout Verdict, _ question: RouteQuestion, _ answer: RouteAnswer, _ now: UInt64
+    ) {
+        // One that cannot be told about is no better.
+        guard let found = try? self.verdict(question, answer, now), found.flags.rank > verdict.flags.rank
+        else { return }
+        verdict = found
+    }
+
+    /// When the link of an answer cannot be used, another next hop of the same route may: the kernel spreads flows over
+    /// all of them, and one that works is enough.
+    private func takeOtherHop(
+        _ verdict: inout Verdict, _ question: RouteQuestion, _ route: Route, _ now: UInt64
+    ) throws(Errno) {
+        var hops = [Route]()
+        try requests.exchange(count: 1) { writer, _, sequence in
+            writer.askRoute(question, asEntry: true, user: user, sequence: sequence)
+        } read: { _, message in
+            hops = RouteRecords.nextHops(message)
+        }
+        var bound = [RouteQuestion]()
+        for hop in hops.prefix(RequestSocket.batchLimit - 1) {
+            bound.append(RouteQuestion(destination: question.destination, source: question.source, link: hop.link))
+        }
+        guard !bound.isEmpty else { return }
+        // Asked for only to see which source a packet would have: rules for a link are not for packets of no link, and
+        // over IPv4 the kernel takes any address for a neighbour on a link that has no route to it.
+        var answers = [RouteAnswer]()
+        try askWell(bound[...], into: &answers)
+        for (place, answer) in answers.enumerated() {
+            var way = hops[place]
+            way.source = route.source
+            if case .route(let asked) = answer, asked.hasGateway == way.hasGateway { way.source = asked.source }
+            takeIfBetter(&verdict, question, .route(way), now)
+        }
+    }
+
+    /// When IPv6 has no way for packets of whatever source, the kernel chooses a source and tries again, and so finds
+    /// the ways that are only for some: where every provider has addresses of its own, there may be no others.
+    private func takeOtherSource(
+        _ verdict: inout Verdict, _ question: RouteQuestion, _ now: UInt64
+    ) throws(Errno) {
+        guard question.source == nil, question.destination.isGlobalScopeV6 else { return }
+        var best: IPAddress?
+        for source in try globalSources()
+        where best.map({ question.destination.prefers(source, to: $0) }) ?? true { best = source }
+        guard let best else { return }
+        let bound = RouteQuestion(destination: question.destination, source: best, link: question.link)
+        var answers = [RouteAnswer]()
+        try askWell([bound], into: &answers)
+        if let answer = answers.first { takeIfBetter(&verdict, bound, answer, now) }
     }
 
     /// Asks, and learns all that it takes to judge the answers.
@@ -245,22 +282,6 @@ package final class KernelView {
         }
     }
 
-    // MARK: Several next hops
-
-    /// When the link of an answer cannot be used, another next hop of the same route may: the kernel spreads flows over
-    /// all of them, and one that works is enough.
-    private func otherHops(_ question: RouteQuestion, _ dead: UInt32) throws(Errno) -> [RouteQuestion] {
-        var hops = [NextHop]()
-        try requests.exchange(count: 1) { writer, _, sequence in
-            writer.askRoute(question, asEntry: true, user: user, sequence: sequence)
-        } read: { _, message in
-            hops = RouteRecords.nextHops(message)
-        }
-        return hops.prefix(RequestSocket.batchLimit - 1).filter { !$0.isDead && $0.link != dead }.map {
-            RouteQuestion(destination: question.destination, source: question.source, link: $0.link)
-        }
-    }
-
     // MARK: Rules and sources
 
     /// What the rules look at. A socket is judged by them more often than a question: see below.
@@ -320,18 +341,6 @@ package final class KernelView {
                 answers[place] = .route(route)
             }
         }
-    }
-
-    /// When IPv6 has no way for packets of whatever source, the kernel chooses a source and tries again, and so finds
-    /// the ways that are only for some: where every provider has addresses of its own, there may be no others.
-    private func withSource(_ question: RouteQuestion) throws(Errno) -> [RouteQuestion] {
-        guard question.source == nil, question.destination.isGlobalScopeV6 else { return [] }
-        var best: IPAddress?
-        for source in try globalSources()
-        where best.map({ question.destination.prefers(source, to: $0) }) ?? true { best = source }
-        return best.map {
-            [RouteQuestion(destination: question.destination, source: $0, link: question.link)]
-        } ?? []
     }
 
     /// This machine's IPv6 addresses from which packets may go anywhere. Deprecated ones only where there are no

@@ -24,11 +24,11 @@ package enum RouteAnswer: Sendable {
 }
 
 /// The way a packet would go.
-package struct Route: Sendable {
+package struct Route: Equatable, Sendable {
     /// RTN_ number: unicast, local, broadcast, ...
-    package var type: UInt8 = 0
+    package var type: UInt8
     /// Index of the link it leaves by.
-    package var link: UInt32 = 0
+    package var link: UInt32
     package var hasGateway = false
     package var gateway: IPAddress?
     /// The source address that the kernel would choose.
@@ -36,7 +36,10 @@ package struct Route: Sendable {
     /// Milliseconds until the route goes by itself, which the kernel does not announce; nil when it stays.
     package var lifetime: UInt64?
 
-    package init() {}
+    package init(type: UInt8 = 0, link: UInt32 = 0) {
+        self.type = type
+        self.link = link
+    }
 }
 
 /// What a rule of the policy routing looks at, beside what every question says.
@@ -49,17 +52,5 @@ package struct PolicyRule: Equatable, Sendable {
         self.isV4 = isV4
         self.looksAtSource = looksAtSource
         self.looksAtUser = looksAtUser
-    }
-}
-
-/// One way of several, as the reply to RTM_F_FIB_MATCH lists them.
-package struct NextHop: Equatable, Sendable {
-    package let link: UInt32
-    /// The kernel itself does not use it any more.
-    package let isDead: Bool
-
-    package init(link: UInt32, isDead: Bool) {
-        self.link = link
-        self.isDead = isDead
     }
 }

@@ -24,8 +24,11 @@ package enum RouteRecords {
         guard let type = bytes.number(at: 7, as: UInt8.self),
             let attributes = bytes.window(from: routeHeaderSize)
         else { return nil }
-        var route = Route()
-        route.type = type
+        return read(attributes, Route(type: type))
+    }
+
+    private static func read(_ attributes: BoundedBytes, _ route: Route) -> Route {
+        var route = route
         var reader = AttributeReader(attributes)
         while let attribute = reader.next() {
             switch Int(attribute.type) {
@@ -52,21 +55,25 @@ package enum RouteRecords {
         return route
     }
 
-    /// Reads the next hops of the reply to one RTM_GETROUTE with RTM_F_FIB_MATCH. Empty when the route has just one.
-    package static func nextHops(_ message: Message) -> [NextHop] {
+    /// Reads the next hops of the reply to one RTM_GETROUTE with RTM_F_FIB_MATCH, but for those that the kernel itself
+    /// does not use any more. Empty when the route has just one.
+    package static func nextHops(_ message: Message) -> [Route] {
         guard Int(message.type) == Int(RTM_NEWROUTE), let attributes = message.payload.window(from: routeHeaderSize)
         else { return [] }
-        var hops = [NextHop]()
+        var hops = [Route]()
         var reader = AttributeReader(attributes)
         while let attribute = reader.next() {
             guard Int(attribute.type) == Int(RTA_MULTIPATH.rawValue) else { continue }
-            var offset = 0
-            while let length = attribute.value.number(at: offset, as: UInt16.self), Int(length) >= nextHopHeaderSize,
-                let flags = attribute.value.number(at: offset + 2, as: UInt8.self),
-                let link = attribute.value.number(at: offset + 4, as: UInt32.self)
+            var rest = attribute.value
+            while let length = rest.number(at: 0, as: UInt16.self), Int(length) >= nextHopHeaderSize,
+                let flags = rest.number(at: 2, as: UInt8.self), let link = rest.number(at: 4, as: UInt32.self),
+                let inner = rest.window(from: nextHopHeaderSize, count: Int(length) - nextHopHeaderSize)
             {
-                hops.append(NextHop(link: link, isDead: Int32(flags) & RTNH_F_DEAD != 0))
-                offset += (Int(length) + 3) & ~3
+                if Int32(flags) & RTNH_F_DEAD == 0 {
+                    hops.append(read(inner, Route(type: UInt8(RTN_UNICAST), link: link)))
+                }
+                guard let next = rest.window(from: (Int(length) + 3) & ~3) else { break }
+                rest = next
             }
         }
         return hops

@@ -26,7 +26,7 @@ struct RouteRecordsTests {
         }
     }
 
-    private func nextHops(_ attributes: [UInt8], type: Int = Int(RTM_NEWROUTE)) -> [NextHop] {
+    private func nextHops(_ attributes: [UInt8], type: Int = Int(RTM_NEWROUTE)) -> [Route] {
         let payload = MessageBuilder.routeHeader(family: AF_INET) + attributes
         return withBytes(MessageBuilder.message(type: type, payload: payload)) { bytes in
             Message(bytes).map { RouteRecords.nextHops($0) } ?? []
@@ -140,10 +140,11 @@ struct RouteRecordsTests {
     @Test("several next hops")
     func hops() {
         let value = MessageBuilder.join(
-            hop(link: 3), hop(flags: UInt8(RTNH_F_DEAD), link: 4), hop(length: 16, link: 5), [8, 0, 1, 0, 1, 2, 3, 4])
+            hop(link: 3), hop(flags: UInt8(RTNH_F_DEAD), link: 4), hop(length: 16, link: 5), [8, 0, 5, 0, 192, 0, 2, 9])
         let hops = nextHops(MessageBuilder.attribute(RTA_MULTIPATH.rawValue, value))
-        #expect(hops.map(\.link) == [3, 4, 5])
-        #expect(hops.map(\.isDead) == [false, true, false])
+        #expect(hops.map(\.link) == [3, 5])
+        #expect(hops.map(\.hasGateway) == [false, true])
+        #expect(hops.map(\.gateway) == [nil, address("192.0.2.9")])
     }
 
     @Test("lies about the length of a next hop end the walk", arguments: [0, 1, 7] as [UInt16])
