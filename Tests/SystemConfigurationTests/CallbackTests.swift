@@ -78,7 +78,7 @@ extension NetworkTests {
                 var released: [Int] = []
                 var calledWith: [Int] = []
             }
-            let state = Mutex(State())
+            let state = Guarded(State())
             let called = DispatchSemaphore(value: 0)
             nonisolated(unsafe) static var current = Copies()
             /// The number of a copy is its place here.
@@ -137,7 +137,7 @@ extension NetworkTests {
             #expect(Self.withoutContext.withLock { $0.infos } == [nil])
         }
 
-        private static let withoutContext = Mutex<(called: DispatchSemaphore?, infos: [UInt?])>((nil, []))
+        private static let withoutContext = Guarded<(called: DispatchSemaphore?, infos: [UInt?])>((nil, []))
 
         @Test func theFunctionsOfAContextAreCalledForANilInfoToo() throws {
             let calls = Recorder()
@@ -159,7 +159,7 @@ extension NetworkTests {
             #expect(calls.count == 0)
         }
 
-        private static let nilCalls = Mutex("")
+        private static let nilCalls = Guarded("")
 
         @Test func releaseWithoutRetainIsCalledOnce() throws {
             let recorder = Recorder()
@@ -203,7 +203,7 @@ extension NetworkTests {
             unschedule(target)
         }
 
-        private static let released = Mutex<DispatchSemaphore?>(nil)
+        private static let released = Guarded<DispatchSemaphore?>(nil)
 
         @Test func aCallbackCanBeReplacedWhileItRuns() throws {
             let (first, second) = (Recorder(), Recorder())
@@ -240,7 +240,7 @@ extension NetworkTests {
             #expect(SCNetworkReachabilitySetCallback(target, nil, nil))
         }
 
-        private static let askable = Mutex<SCNetworkReachability?>(nil)
+        private static let askable = Guarded<SCNetworkReachability?>(nil)
 
         private static func askAgain() {
             guard let target = askable.withLock({ $0 }) else { return }
@@ -273,7 +273,7 @@ extension NetworkTests {
         }
 
         private static let isFirstRetain = Atomic(true)
-        private static let heard = Mutex<(DispatchQueue, SCNetworkReachability)?>(nil)
+        private static let heard = Guarded<(DispatchQueue, SCNetworkReachability)?>(nil)
 
         /// A second target on the same queue that hears of the same change does so in the same order or later.
         private static func waitUntilHeard() {

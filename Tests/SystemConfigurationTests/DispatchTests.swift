@@ -273,7 +273,7 @@ extension NetworkTests {
         }
 
         /// The target that a context's retain is to change the network for.
-        private static let missed = Mutex<SCNetworkReachability?>(nil)
+        private static let missed = Guarded<SCNetworkReachability?>(nil)
 
         private final class Counter: Sendable {
             private let count = Atomic(0)

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import Synchronization
 import SystemConfiguration
 import Testing
 
@@ -13,7 +12,7 @@ extension NetworkTests {
 
         /// The texts of the flags that a watcher tells.
         private final class Heard: Sendable {
-            private let all = Mutex<[String]>([])
+            private let all = Guarded<[String]>([])
             private let arrivals = DispatchSemaphore(value: 0)
 
             func note(_ flags: SCNetworkReachabilityFlags) {

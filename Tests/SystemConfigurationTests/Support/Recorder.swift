@@ -3,7 +3,6 @@
 
 import Foundation
 import SystemConfiguration
-import Synchronization
 import Testing
 
 /// A client of a target: writes down what is done with its context, and what it is told.
@@ -23,7 +22,7 @@ final class Recorder: Sendable {
         var inCallout: (@Sendable (SCNetworkReachability, Recorder) -> Void)?
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let arrivals = DispatchSemaphore(value: 0)
 
     /// Recorders stay for ever: how long a target holds on to one is what they are there to find out.
@@ -31,7 +30,7 @@ final class Recorder: Sendable {
         Recorder.all.withLock { $0.append(self) }
     }
 
-    private static let all = Mutex<[Recorder]>([])
+    private static let all = Guarded<[Recorder]>([])
 
     var log: String { state.withLock { $0.log } }
 
