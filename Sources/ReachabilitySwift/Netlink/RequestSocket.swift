@@ -96,7 +96,8 @@ package final class RequestSocket {
             while let bytes = rest, let message = Message(bytes), let size = bytes.count(at: 0) {
                 rest = bytes.window(from: (size + 3) & ~3)
                 guard message.sequence == first else { continue }
-                if let error = RouteRecords.error(message) { throw error }
+                // A kernel that does not know the kind has none of it.
+                if let error = RouteRecords.error(message), error.rawValue != EOPNOTSUPP { throw error }
                 if Int32(message.type) == NLMSG_DONE || Int32(message.type) == NLMSG_ERROR { return }
                 read(message)
             }
