@@ -520,20 +520,28 @@ static void box_callout(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
     CFRunLoopStop(CFRunLoopGetCurrent());
 }
 
+/* Watches with a box as the context's info. The caller has one reference to it, the context another. */
+static struct box *box_attach(struct wrapper *wrapper)
+{
+    struct box *box = calloc(1, sizeof *box);
+    SCNetworkReachabilityContext context = { 0, box, box_retain, box_release, NULL };
+
+    require(box != NULL);
+    boxes++;
+    box->references = 1;
+    box->wrapper = wrapper;
+    require(SCNetworkReachabilitySetCallback(wrapper->target, box_callout, &context));
+    return box;
+}
+
 static void a_weak_box_outlives_its_wrapper(void *argument)
 {
     (void)argument;
     one_cable();
     for (int i = 0; i < 3; i++) {
         struct wrapper wrapper = { schedule("::"), 0 };
-        struct box *box = calloc(1, sizeof *box);
+        struct box *box = box_attach(&wrapper);
 
-        require(box != NULL);
-        boxes++;
-        box->references = 1;
-        box->wrapper = &wrapper;
-        SCNetworkReachabilityContext context = { 0, box, box_retain, box_release, NULL };
-        require(SCNetworkReachabilitySetCallback(wrapper.target, box_callout, &context));
         ip(ROUTE_ADD);
         CFRunLoopRun();
         require_int(wrapper.notifications, 1);
@@ -559,13 +567,7 @@ static void the_owner_sees_the_last_release(void *argument)
     one_cable();
     for (int i = 0; i < 200; i++) {
         struct wrapper wrapper = { schedule("0.0.0.0"), 0 };
-        struct box *box = calloc(1, sizeof *box);
-
-        require(box != NULL);
-        boxes++;
-        box->wrapper = &wrapper;
-        SCNetworkReachabilityContext context = { 0, box, box_retain, box_release, NULL };
-        require(SCNetworkReachabilitySetCallback(wrapper.target, box_callout, &context));
+        box_release(box_attach(&wrapper));
         ip(i % 2 == 0 ? ROUTE_ADD : ROUTE_DEL);
         CFRunLoopRun();
         require_int(wrapper.notifications, 1);
